@@ -12,6 +12,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
@@ -90,11 +91,13 @@ class ReplayClusterTest {
     /** Whoever looks after the live job starts it again from its newest checkpoint. */
     @Test
     @LongForm
+    @Timeout(value = 30, unit = TimeUnit.MINUTES)
     void besideALiveJobTheTableIsRightWhateverIsKilled() throws Exception {
         Process replay = titles.replay(from, to, "60", "--mode", "beside");
         replay = killed(replay, true);
         assertThat(titles.tell("rate", "max").waitFor()).isZero();
         assertEndsWell(replay);
+        assertThat(live.isAlive()).as(titles::said).isTrue();
         assertThat(titles.conflicts()).isPositive();
         assertRight(liveRowsOnce());
     }
@@ -102,6 +105,7 @@ class ReplayClusterTest {
     /** A range that ends in the future has all that the live job had done when it was stopped. */
     @Test
     @LongForm
+    @Timeout(value = 30, unit = TimeUnit.MINUTES)
     void inPlaceOfTheLiveJobTheTableIsRightWhateverIsKilled() throws Exception {
         String id = titles.jobsAtWork().get(0);
         Process replay =
@@ -130,6 +134,7 @@ class ReplayClusterTest {
         Random random = new Random(1);
         Process replay = first;
         for (int kill = 0; kill < KILLS; kill++) {
+            titles.awaitCommand(replay);
             titles.awaitRecords(replay, titles.records() + 50);
             titles.awaitCheckpoint();
             switch (random.nextInt(3)) {
@@ -155,7 +160,7 @@ class ReplayClusterTest {
             live.destroyForcibly().waitFor();
         }
         titles.flink().startJobManager();
-        titles.awaitSlots();
+        titles.awaitFreeSlots();
         if (isLiveThere) {
             live = titles.live(2, "-Dexecution.state-recovery.path=" + titles.newestCheckpoint());
         }

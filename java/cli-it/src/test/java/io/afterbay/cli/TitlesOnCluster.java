@@ -17,7 +17,9 @@ import java.nio.file.Path;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
 
@@ -33,6 +35,7 @@ final class TitlesOnCluster implements AutoCloseable {
 
     private final Path directory;
     private final List<Process> started = new ArrayList<>();
+    private final Map<Process, Path> outputs = new HashMap<>();
     private final KafkaPrograms kafka;
     private final FlinkProcesses flink;
     private final String broker;
@@ -50,15 +53,16 @@ final class TitlesOnCluster implements AutoCloseable {
         flink.startTaskManager("tm-2");
         jar = directory.resolve("profiles.jar");
         assertThat(kafka.run("JobJar", jar.toString()).code()).isZero();
-        awaitSlots();
+        awaitFreeSlots();
     }
 
     FlinkProcesses flink() {
         return flink;
     }
 
-    void awaitSlots() throws Exception {
-        Await.until(this::said, () -> slots() == 4);
+    /** A JobManager that was started again learns slowly that nobody needs them any more. */
+    void awaitFreeSlots() throws Exception {
+        Await.until(() -> "free slots: " + said(), () -> freeSlots() == 4);
     }
 
     /** Sends profiles of all members, and changes from then on. */
@@ -220,6 +224,14 @@ final class TitlesOnCluster implements AutoCloseable {
                                         == 0);
     }
 
+    /** Waits until that command is at work on the replay. */
+    void awaitCommand(Process replay) throws Exception {
+        Path output = outputs.get(replay);
+        Await.until(
+                () -> output + " to say what it replays: " + said(),
+                () -> replay.isAlive() && Files.readString(output).contains("replay " + ID));
+    }
+
     void awaitRecords(Process replay, long count) throws Exception {
         Await.until(
                 () -> count + " records: " + said(), () -> replay.isAlive() && records() >= count);
@@ -237,9 +249,9 @@ final class TitlesOnCluster implements AutoCloseable {
         return directory.resolve("replays").resolve(ID).resolve("control").toUri();
     }
 
-    private int slots() {
+    private int freeSlots() {
         try {
-            return asked("/overview").path("slots-total").asInt();
+            return asked("/overview").path("slots-available").asInt();
         } catch (IOException e) {
             return 0;
         }
@@ -248,12 +260,14 @@ final class TitlesOnCluster implements AutoCloseable {
     private Process start(String name, String... args) throws IOException {
         List<String> command = OwnJvm.command(Afterbay.class.getName(), "-Dafterbay.home=" + HOME);
         command.addAll(List.of(args));
+        Path output = directory.resolve(name + ".out");
         Process process =
                 new ProcessBuilder(command)
                         .redirectErrorStream(true)
-                        .redirectOutput(directory.resolve(name + ".out").toFile())
+                        .redirectOutput(output.toFile())
                         .start();
         started.add(process);
+        outputs.put(process, output);
         return process;
     }
 

@@ -2,8 +2,10 @@ package io.afterbay.cli.engine;
 
 import io.afterbay.command.CommandFailure;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -62,6 +64,13 @@ public final class Submissions<C>
     private volatile Gate lastGate = job -> {};
     private volatile Runnable endListener = () -> {};
     private volatile boolean closed;
+
+    /** Jobs that nobody but the last gate can refuse any more, or that are sent. */
+    private int passing;
+
+    /** Each completes when the cluster has taken its job, or refused it. */
+    private final Set<CompletableFuture<JobID>> sent = ConcurrentHashMap.newKeySet();
+
     private @Nullable ClusterClient<C> ownClient;
 
     public Submissions(ClusterClientProvider<C> cluster) {
@@ -99,10 +108,23 @@ public final class Submissions<C>
         return List.copyOf(jobs);
     }
 
-    /** Refuses further jobs and cancels those that run; returns when the cluster was told. */
+    /**
+     * Refuses further jobs and cancels those that run; returns when the cluster was told. A job
+     * that is on its way is cancelled when it has arrived.
+     */
     public void cancel() {
-        closed = true;
+        close();
         cancelRunning();
+    }
+
+    /**
+     * Refuses further jobs.
+     *
+     * @return whether none was submitted, and none is about to be
+     */
+    public synchronized boolean close() {
+        closed = true;
+        return passing == 0 && jobs.isEmpty();
     }
 
     /** Cancels the jobs that run; returns when the cluster was told. */
@@ -144,10 +166,19 @@ public final class Submissions<C>
                                         : nothing);
     }
 
-    /** Completes when all jobs that were submitted so far have ended in any way. */
+    /**
+     * Completes when all jobs that were submitted so far have ended in any way, also those that are
+     * on their way.
+     */
     public CompletableFuture<Void> ended() {
-        return CompletableFuture.allOf(
-                jobs.stream().map(Submitted::result).toArray(CompletableFuture[]::new));
+        return CompletableFuture.allOf(sent.toArray(CompletableFuture[]::new))
+                .exceptionally(refused -> null)
+                .thenCompose(
+                        nothing ->
+                                CompletableFuture.allOf(
+                                        jobs.stream()
+                                                .map(Submitted::result)
+                                                .toArray(CompletableFuture[]::new)));
     }
 
     @Override
@@ -156,13 +187,23 @@ public final class Submissions<C>
         StreamGraph graph = PipelineExecutorUtils.getStreamGraph(pipeline, configuration);
         rewriter.check(graph);
         gate.check(graph);
-        requireOpen(graph);
-        lastGate.check(graph);
-        requireOpen(graph); // the last gate may take its time
-        graph.serializeUserDefinedInstances();
-        ClusterClient<C> client = client();
-        return client.submitJob(graph)
-                .thenApplyAsync(id -> submitted(client, id, graph.getName(), userCode));
+        pass(graph);
+        try {
+            lastGate.check(graph);
+        } catch (Throwable e) {
+            passed();
+            throw e;
+        }
+        return send(graph).thenApplyAsync(id -> initialized(id, userCode));
+    }
+
+    private synchronized void pass(StreamGraph job) throws CommandFailure {
+        requireOpen(job);
+        passing++;
+    }
+
+    private synchronized void passed() {
+        passing--;
     }
 
     private void requireOpen(StreamGraph job) throws CommandFailure {
@@ -172,9 +213,47 @@ public final class Submissions<C>
         }
     }
 
-    private JobClient submitted(
-            ClusterClient<C> client, JobID id, String name, ClassLoader userCode) {
+    /** Whoever ends the run meanwhile either keeps the job from being sent, or waits for it. */
+    private CompletableFuture<JobID> send(StreamGraph graph) throws Exception {
+        CompletableFuture<JobID> taken = new CompletableFuture<>();
+        try {
+            synchronized (this) {
+                requireOpen(graph); // the last gate may take its time
+                sent.add(taken);
+            }
+            graph.serializeUserDefinedInstances();
+            client().submitJob(graph)
+                    .thenApply(id -> submitted(id, graph.getName()))
+                    .whenComplete((id, refusal) -> arrived(taken, id, refusal));
+        } catch (Throwable e) {
+            arrived(taken, null, e);
+            throw e;
+        }
+        return taken;
+    }
+
+    private void arrived(
+            CompletableFuture<JobID> taken, @Nullable JobID id, @Nullable Throwable refusal) {
+        sent.remove(taken);
+        passed();
+        if (refusal == null) {
+            taken.complete(id);
+        } else {
+            taken.completeExceptionally(refusal);
+        }
+    }
+
+    private JobID submitted(JobID id, String name) {
+        ClusterClient<C> client = client();
         jobs.add(new Submitted(id, name, resultOf(client, id)));
+        if (closed) {
+            var unused = client.cancel(id);
+        }
+        return id;
+    }
+
+    private JobClient initialized(JobID id, ClassLoader userCode) {
+        ClusterClient<C> client = client();
         try {
             ClientUtils.waitUntilJobInitializationFinished(
                     () -> client.getJobStatus(id).get(),

@@ -2,6 +2,7 @@ package io.afterbay.cli.remote;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.time.Duration;
 import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -56,8 +57,11 @@ public final class ClusterJob {
 
     /** Whether it runs, and all of its tasks do, or have done what they had to do. */
     public boolean isAtWork() throws ClusterException, InterruptedException {
-        JsonNode job = details().orElse(null);
-        if (job == null || !job.path("state").asText().equals("RUNNING")) {
+        return isAtWork(details().orElse(rest.newObject()));
+    }
+
+    static boolean isAtWork(JsonNode job) {
+        if (!job.path("state").asText().equals("RUNNING")) {
             return false;
         }
         for (JsonNode vertex : job.path("vertices")) {
@@ -68,9 +72,17 @@ public final class ClusterJob {
         return true;
     }
 
-    /** Returns when the cluster was told. */
-    public void cancel() throws ClusterException, InterruptedException {
-        rest.ask("PATCH", path() + "?mode=cancel", rest.newObject());
+    /**
+     * Asks the cluster to cancel it.
+     *
+     * @return whether the cluster was told; one that has ended meanwhile cannot be cancelled
+     */
+    public boolean cancel() throws InterruptedException {
+        try {
+            return rest.ask("PATCH", path() + "?mode=cancel", rest.newObject()).isPresent();
+        } catch (ClusterException e) {
+            return false; // who waits for its end sees whether the cluster answers
+        }
     }
 
     /**
@@ -112,7 +124,37 @@ public final class ClusterJob {
 
     /** The newest savepoint that it has written. */
     public Optional<String> newestSavepoint() throws ClusterException, InterruptedException {
-        return rest.find(path() + "/checkpoints")
-                .map(all -> all.path("latest").path("savepoint").path("external_path").textValue());
+        return place(newest().path("savepoint"));
+    }
+
+    /** The newest checkpoint that it has written. */
+    public Optional<String> newestCheckpoint() throws ClusterException, InterruptedException {
+        return place(newest().path("completed"));
+    }
+
+    /** The newest checkpoint, if that is newer than the newest savepoint. */
+    public Optional<String> checkpointSinceSavepoint()
+            throws ClusterException, InterruptedException {
+        JsonNode newest = newest();
+        JsonNode checkpoint = newest.path("completed");
+        long savepoint = newest.path("savepoint").path("id").asLong();
+        return place(checkpoint).filter(place -> checkpoint.path("id").asLong() > savepoint);
+    }
+
+    private JsonNode newest() throws ClusterException, InterruptedException {
+        return rest.find(path() + "/checkpoints").orElse(rest.newObject()).path("latest");
+    }
+
+    private static Optional<String> place(JsonNode snapshot) {
+        return Optional.ofNullable(snapshot.path("external_path").textValue());
+    }
+
+    /** How long a checkpoint of it may take, or a savepoint; 0 if the cluster does not know. */
+    public Duration checkpointTimeout() throws ClusterException, InterruptedException {
+        return Duration.ofMillis(
+                rest.find(path() + "/checkpoints/config")
+                        .orElse(rest.newObject())
+                        .path("timeout")
+                        .asLong());
     }
 }

@@ -6,17 +6,18 @@ import io.afterbay.cli.engine.RestorePoint;
 import io.afterbay.cli.remote.ClusterAddress;
 import io.afterbay.cli.remote.ClusterException;
 import io.afterbay.cli.remote.ClusterJob;
-import io.afterbay.cli.remote.ClusterJob.Savepoint;
 import io.afterbay.cli.remote.ClusterRest;
-import io.afterbay.cli.remote.JobView;
+import io.afterbay.cli.remote.JobStart;
 import io.afterbay.cli.replay.LiveStop.Phase;
 import io.afterbay.cli.run.DetachedStart;
 import io.afterbay.command.CommandFailure;
+import io.afterbay.command.ExitCode;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Objects;
 import java.util.stream.StreamSupport;
 import org.apache.flink.api.common.JobID;
+import org.apache.flink.configuration.CheckpointingOptions;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -51,10 +52,7 @@ final class BlockedLive {
 
     private static final String FINISHED = "FINISHED";
 
-    private static final long USUAL_TICK_MS = 100;
-
-    /** For a job that restarts, or waits for slots. */
-    private static final Duration PATIENCE = Duration.ofMinutes(5);
+    private static final Waiting USUAL = new Waiting(100, Duration.ofMinutes(5));
 
     private final ReplayDirectory directory;
     private final ReplayPlan plan;
@@ -62,7 +60,19 @@ final class BlockedLive {
     private final ClusterRest rest;
     private final ClusterJob live;
     private final Starter starter;
-    private final long tickMs;
+    private final Waiting waiting;
+
+    /**
+     * How long a cluster is waited for.
+     *
+     * @param tickMs between two questions to it
+     * @param patience with a job that restarts, or waits for slots
+     */
+    record Waiting(long tickMs, Duration patience) {
+        boolean isOver(long startNanos) {
+            return System.nanoTime() - startNanos > patience.toNanos();
+        }
+    }
 
     /** Starts the program of the live job. */
     interface Starter {
@@ -75,16 +85,23 @@ final class BlockedLive {
         void start(LiveStop known) throws CommandFailure, InterruptedException;
     }
 
-    /** In a worker only: the program of the job is run. */
-    BlockedLive(ReplayDirectory directory, ReplayPlan plan, EngineSettings engine) {
-        this(directory, plan, program(plan, engine), USUAL_TICK_MS);
+    /** What the live job is stopped for. */
+    interface Replaying {
+        /**
+         * Returns when it has ended.
+         *
+         * @return the exit code
+         */
+        int run() throws Exception;
     }
 
-    /**
-     * @param tickMs between two questions to the cluster
-     */
-    BlockedLive(ReplayDirectory directory, ReplayPlan plan, Starter starter, long tickMs) {
-        this.tickMs = tickMs;
+    /** In a worker only: the program of the job is run. */
+    BlockedLive(ReplayDirectory directory, ReplayPlan plan, EngineSettings engine) {
+        this(directory, plan, program(plan, engine), USUAL);
+    }
+
+    BlockedLive(ReplayDirectory directory, ReplayPlan plan, Starter starter, Waiting waiting) {
+        this.waiting = waiting;
         this.directory = directory;
         this.plan = plan;
         this.cluster = Objects.requireNonNull(plan.on());
@@ -112,10 +129,36 @@ final class BlockedLive {
     }
 
     /**
+     * Replays, unless that is done or was cancelled, and brings the live job back if nothing else
+     * is left to do.
+     *
+     * @return the exit code
+     */
+    int around(Replaying replaying) throws Exception {
+        int code = ExitCode.OK;
+        try {
+            if (!directory.needsLiveBack()) {
+                code = replaying.run();
+            }
+        } catch (CommandFailure e) {
+            if (!directory.needsLiveBack()) {
+                throw e;
+            }
+            // The live job is not to wait for a report that cannot be written.
+            System.err.println(plan.run().command() + ": " + CommandFailure.reason(e));
+            code = ExitCode.FAILURE;
+        }
+        if (directory.needsLiveBack()) {
+            bringBack();
+        }
+        return code;
+    }
+
+    /**
      * Returns when it is stopped; does nothing if it was already.
      *
-     * @throws CommandFailure if it is not, or nobody knows; nothing is left of it in the directory
-     *     if the live job runs on, or has ended by itself
+     * @throws CommandFailure if it is not, or nobody knows, or it has failed; nothing is left of it
+     *     in the directory if the live job runs on, or has ended elsewhere than at the savepoint
      */
     synchronized void stop() throws CommandFailure, InterruptedException {
         try {
@@ -127,7 +170,8 @@ final class BlockedLive {
                 throw new CommandFailure("the live job was started again meanwhile");
             }
             if (known.phase() == Phase.STOPPING) {
-                directory.liveStop(known.stopped(savepoint(known.trigger())));
+                directory.liveStop(
+                        known.stopped(new LiveSavepoint(directory, live, waiting).await(known)));
             }
         } catch (ClusterException e) {
             throw new CommandFailure(
@@ -148,9 +192,19 @@ final class BlockedLive {
                         parallelism(config.path("job-parallelism").asInt(0)),
                         intervalMs <= 0 || intervalMs == Long.MAX_VALUE ? null : intervalMs,
                         backend(checkpoints.path("state_backend").asText()),
+                        checkpoints(),
                         null);
         directory.liveStop(begun);
         return begun;
+    }
+
+    /** Where its checkpoints are, in a directory of its own. Null if nothing says it. */
+    private @Nullable String checkpoints() throws ClusterException, InterruptedException {
+        String newest = live.newestCheckpoint().orElse("");
+        int own = newest.indexOf("/" + live.id() + "/");
+        return own >= 0
+                ? newest.substring(0, own)
+                : rest.option(CheckpointingOptions.CHECKPOINTS_DIRECTORY.key()).orElse(null);
     }
 
     /** A job may leave it to its operators. */
@@ -176,73 +230,6 @@ final class BlockedLive {
         return name;
     }
 
-    /** Of this stop only: no other savepoint of the live job is where it has ended. */
-    private String place(String trigger) throws CommandFailure {
-        String all = directory.savepointsUri();
-        return (all.endsWith("/") ? all : all + "/") + trigger;
-    }
-
-    private String savepoint(String trigger)
-            throws ClusterException, InterruptedException, CommandFailure {
-        long startNanos = System.nanoTime();
-        while (true) {
-            Savepoint made = live.savepoint(trigger).orElse(null);
-            if (made != null && made.problem() != null) {
-                throw notStopped(made.problem());
-            }
-            String location = made == null ? null : made.location();
-            if (made == null || location != null) {
-                String state = live.state().orElse(null);
-                if (state == null || ClusterJob.isEnded(state)) {
-                    return location == null ? left(trigger, state) : location;
-                }
-                if (made == null && state.equals("RUNNING")) {
-                    live.stop(place(trigger), trigger);
-                } else if (System.nanoTime() - startNanos > PATIENCE.toNanos()) {
-                    throw new CommandFailure(
-                            "the live job %s has been %s for %d s, and is not stopped"
-                                    .formatted(live.id(), state, PATIENCE.toSeconds()));
-                }
-            }
-            Thread.sleep(tickMs);
-        }
-    }
-
-    private CommandFailure notStopped(String problem)
-            throws ClusterException, InterruptedException, CommandFailure {
-        String state = live.state().orElse("unknown");
-        directory.forgetLiveStop();
-        return new CommandFailure(
-                ClusterJob.isEnded(state)
-                        ? "the live job %s could not be stopped with a savepoint, and is %s: %s; start it from its newest checkpoint"
-                                .formatted(live.id(), state, problem)
-                        : "the live job could not be stopped with a savepoint, and runs on: "
-                                + problem);
-    }
-
-    /** The cluster has forgotten the trigger, but the savepoint may be there. */
-    private String left(String trigger, @Nullable String state)
-            throws ClusterException, InterruptedException, CommandFailure {
-        String known = live.newestSavepoint().orElse("");
-        if (known.contains(trigger)) {
-            return known;
-        }
-        RestorePoint found = RestorePoint.newest(place(trigger)).orElse(null);
-        if (found != null) {
-            return found.path().toString();
-        }
-        directory.forgetLiveStop();
-        throw new CommandFailure(
-                "the live job %s %s, and has left no savepoint in %s: it has ended by itself, before it was stopped; start it from its newest checkpoint"
-                        .formatted(
-                                live.id(),
-                                state == null
-                                        ? "is not known to the cluster at %s any more"
-                                                .formatted(cluster)
-                                        : "is " + state,
-                                place(trigger)));
-    }
-
     /**
      * Starts it where it was stopped; does nothing if it runs already.
      *
@@ -254,8 +241,9 @@ final class BlockedLive {
         }
         LiveStop known = directory.liveStop().orElseThrow();
         try {
+            awaitReplayEnd(known);
             String id = known.newJobId();
-            if (id == null || isSpent(id)) {
+            if (id == null || isSpent(known, id)) {
                 known = known.startingAs(new JobID().toHexString());
                 directory.liveStop(known);
             }
@@ -269,17 +257,41 @@ final class BlockedLive {
                 known.savepoint(), known.newJobId(), cluster);
     }
 
+    /** Whoever noted its end may have waited for it in vain, or not have heard of its job. */
+    private void awaitReplayEnd(LiveStop known)
+            throws ClusterException, InterruptedException, CommandFailure {
+        ReplayJob replay = directory.job().orElse(null);
+        if (replay == null) {
+            return;
+        }
+        ClusterJob job = new ClusterJob(directory.rest(replay.cluster()), replay.id());
+        boolean isTold = false;
+        long startNanos = System.nanoTime();
+        while (job.state().filter(state -> !ClusterJob.isEnded(state)).isPresent()) {
+            if (waiting.isOver(startNanos)) {
+                throw failure(
+                        known,
+                        new CommandFailure(
+                                "the replay's job %s at %s still runs, and the live job is not started beside it"
+                                        .formatted(replay.id(), replay.cluster())));
+            }
+            isTold = isTold || job.cancel();
+            Thread.sleep(waiting.tickMs());
+        }
+    }
+
     /** A stop that was begun is ended first: nobody knows whether the cluster has heard of it. */
     private boolean isStopped() throws CommandFailure, InterruptedException {
         try {
             stop();
             return true;
         } catch (CommandFailure e) {
-            if (directory.isLiveStopped()) {
+            LiveStop known = directory.liveStop().orElse(null);
+            if (known != null && known.phase() == Phase.STOPPING) {
                 throw e;
             }
             System.err.println(CommandFailure.reason(e));
-            return false;
+            return known != null && known.phase() == Phase.STOPPED;
         }
     }
 
@@ -289,19 +301,42 @@ final class BlockedLive {
      *
      * @throws CommandFailure if it has ended, and was further than its savepoint
      */
-    private boolean isSpent(String id)
+    private boolean isSpent(LiveStop known, String id)
             throws ClusterException, InterruptedException, CommandFailure {
-        String state = new ClusterJob(rest, id).state().orElse("unknown");
-        if (!ClusterJob.isEnded(state) || state.equals(FINISHED)) {
+        ClusterJob job = new ClusterJob(rest, id);
+        String state = job.state().orElse(null);
+        if (state != null && !isLost(state)) {
             return false;
         }
-        if (new JobView(rest, id).checkpoints().completed() == 0) {
-            return true;
+        String newest = state == null ? checkpointThere(known, id) : newest(job);
+        if (newest == null) {
+            return state != null;
         }
-        directory.liveStop(directory.liveStop().orElseThrow().back());
+        directory.liveStop(known.back());
         throw new CommandFailure(
-                "the live job was back as job %s at %s, has made checkpoints since then, and is %s now: start it from the newest of them"
-                        .formatted(id, cluster, state));
+                "the live job was back as job %s at %s, has made checkpoints since then, and is %s: start it from the newest of them, %s"
+                        .formatted(
+                                id,
+                                cluster,
+                                state == null ? "not known there any more" : state + " now",
+                                newest));
+    }
+
+    private static @Nullable String newest(ClusterJob job)
+            throws ClusterException, InterruptedException {
+        String checkpoint = job.newestCheckpoint().orElse(null);
+        return checkpoint == null ? job.newestSavepoint().orElse(null) : checkpoint;
+    }
+
+    /** Of a job that its cluster has forgotten, or has never heard of. */
+    private static @Nullable String checkpointThere(LiveStop known, String id)
+            throws CommandFailure {
+        String all = known.checkpoints();
+        return all == null
+                ? null
+                : RestorePoint.newest(all + "/" + id)
+                        .map(point -> point.path().toString())
+                        .orElse(null);
     }
 
     private void start(LiveStop known, ClusterJob job)
@@ -316,26 +351,21 @@ final class BlockedLive {
                 }
             }
         }
-        awaitWork(known, job);
+        try {
+            JobStart.await(job, waiting.patience(), state -> hasDoneAll(job, state));
+        } catch (CommandFailure e) {
+            throw failure(known, e);
+        }
     }
 
-    private void awaitWork(LiveStop known, ClusterJob job)
-            throws CommandFailure, InterruptedException, ClusterException {
-        long startNanos = System.nanoTime();
-        while (!job.isAtWork()) {
-            String state = job.state().orElse("unknown");
-            if (state.equals(FINISHED)) {
-                return; // It has done all that it had to do.
-            }
-            if (isLost(state) || System.nanoTime() - startNanos > PATIENCE.toNanos()) {
-                throw failure(
-                        known,
-                        new CommandFailure(
-                                "job %s at %s is %s; does the cluster have free slots?"
-                                        .formatted(job.id(), cluster, state)));
-            }
-            Thread.sleep(tickMs);
+    private boolean hasDoneAll(ClusterJob job, String state)
+            throws CommandFailure, InterruptedException {
+        if (isLost(state)) {
+            throw new CommandFailure(
+                    "job %s is %s, see http://%s".formatted(job.id(), state, cluster));
         }
+        Thread.sleep(waiting.tickMs());
+        return state.equals(FINISHED);
     }
 
     private static boolean isLost(String state) {

@@ -10,6 +10,8 @@ import org.jspecify.annotations.Nullable;
  * @param parallelism that it had
  * @param checkpointIntervalMs that it had; null if it made no checkpoints
  * @param backend that it had; null if it is one that has no name here
+ * @param checkpoints where those of its jobs are, each job's in a directory of its identifier; null
+ *     if nothing says it
  * @param newJobId the one that it has when it is started again; null as long as nobody has tried
  */
 record LiveStop(
@@ -19,6 +21,7 @@ record LiveStop(
         int parallelism,
         @Nullable Long checkpointIntervalMs,
         @Nullable String backend,
+        @Nullable String checkpoints,
         @Nullable String newJobId) {
     /** Each is noted before what belongs to it is done. */
     enum Phase {
@@ -28,23 +31,19 @@ record LiveStop(
     }
 
     LiveStop stopped(String at) {
-        return new LiveStop(
-                Phase.STOPPED, trigger, at, parallelism, checkpointIntervalMs, backend, newJobId);
+        return with(Phase.STOPPED, at, newJobId);
     }
 
     LiveStop startingAs(String id) {
-        return new LiveStop(
-                phase, trigger, savepoint, parallelism, checkpointIntervalMs, backend, id);
+        return with(phase, savepoint, id);
     }
 
     LiveStop back() {
+        return with(Phase.BACK, savepoint, newJobId);
+    }
+
+    private LiveStop with(Phase next, @Nullable String at, @Nullable String id) {
         return new LiveStop(
-                Phase.BACK,
-                trigger,
-                savepoint,
-                parallelism,
-                checkpointIntervalMs,
-                backend,
-                newJobId);
+                next, trigger, at, parallelism, checkpointIntervalMs, backend, checkpoints, id);
     }
 }

@@ -188,13 +188,17 @@ final class ReplayCompanion implements RunCompanion, AutoCloseable {
         return List.of(ReplayGraph.class);
     }
 
-    /** Whether it was refused before it did anything. */
+    /**
+     * Whether it was refused before it did anything; it does nothing from now on. The program's own
+     * thread may be stopping the live job at this moment.
+     */
     boolean hasNothingBegun() throws CommandFailure {
         Submissions<?> known = submissions;
-        return sent == null
+        return (known == null || known.close())
+                && sent == null
                 && Objects.equals(plan.run().from(), plan.fromSavepoint())
                 && !directory.isLiveStopped()
-                && (known == null || known.jobs().isEmpty())
+                && !(plan.isBlocking() && directory.hasSavepoint())
                 && directory.progress().isEmpty();
     }
 

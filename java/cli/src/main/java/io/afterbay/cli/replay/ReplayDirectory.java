@@ -248,6 +248,11 @@ final class ReplayDirectory {
         return storage().savepoints().toString();
     }
 
+    /** Whether the live job has left a savepoint here, which is complete. */
+    boolean hasSavepoint() throws CommandFailure {
+        return RestorePoint.newest(savepointsUri()).isPresent();
+    }
+
     /** Of a live job that was stopped for it; empty if none was yet. */
     Optional<LiveStop> liveStop() throws CommandFailure {
         return readIfThere(LIVE_STOP, LiveStop.class);

@@ -62,8 +62,7 @@ final class ReplayFollower {
             boolean isCancelled = false;
             while (!hasEnded()) {
                 if (!isCancelled && (interruption.isRaised() || directory.isCancelWanted())) {
-                    job.cancel(directory);
-                    isCancelled = true;
+                    isCancelled = job.cancel(directory);
                 }
                 if (progress.isDue()) {
                     progress.show(ReplayReport.of(directory).line());

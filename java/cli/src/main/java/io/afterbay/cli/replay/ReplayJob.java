@@ -69,12 +69,12 @@ record ReplayJob(ClusterAddress cluster, String id) {
                 : failures.get(failures.size() - 1);
     }
 
-    /** Returns when the cluster was told. */
-    void cancel(ReplayDirectory directory) throws CommandFailure, InterruptedException {
-        try {
-            job(directory).cancel();
-        } catch (ClusterException e) {
-            throw new CommandFailure(CommandFailure.reason(e), e);
-        }
+    /**
+     * Asks the cluster to cancel it.
+     *
+     * @return whether the cluster was told
+     */
+    boolean cancel(ReplayDirectory directory) throws InterruptedException {
+        return job(directory).cancel();
     }
 }

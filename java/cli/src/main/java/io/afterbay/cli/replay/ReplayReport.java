@@ -143,7 +143,7 @@ record ReplayReport(
     String way() {
         return switch (state) {
             case FINISHED, CANCELLED -> "";
-            case RUNNING -> isFollowed ? "" : "; nobody follows it: " + resume() + live();
+            case RUNNING -> (isFollowed ? "" : "; nobody follows it: " + resume()) + live();
             case UNKNOWN -> live();
             case PAUSED, INTERRUPTED -> "; go on: " + resume() + live();
             case FAILED -> ": %s; try again: %s%s".formatted(problem, resume(), live());
@@ -156,9 +156,9 @@ record ReplayReport(
         }
         String where =
                 liveStop.savepoint() == null
-                        ? "being stopped, or is already,"
+                        ? "being stopped, or already stopped"
                         : "stopped at %s".formatted(liveStop.savepoint());
-        return "; the live job is %s until then; start it again at once: ./afterbay replay cancel %s%s"
+        return "; the live job is %s; to start it again at once: ./afterbay replay cancel %s%s"
                 .formatted(where, plan.id(), place);
     }
 

@@ -8,7 +8,6 @@ import io.afterbay.cli.run.EmbeddedWorker;
 import io.afterbay.cli.run.RemoteWorker;
 import io.afterbay.cli.run.RunWorker;
 import io.afterbay.command.CommandFailure;
-import io.afterbay.command.ExitCode;
 import io.afterbay.command.flink.FlinkFileSystems;
 import io.afterbay.handover.Handover;
 import java.nio.file.Path;
@@ -37,26 +36,13 @@ final class ReplayWorker {
             throw new CommandFailure("replay %s runs already".formatted(task.plan().id()));
         }
         ReplayPlan plan = task.plan();
-        BlockedLive live = plan.isBlocking() ? new BlockedLive(directory, plan, engine) : null;
-        int code = ExitCode.OK;
-        try {
-            if (!directory.needsLiveBack()) {
-                code = replay(directory, task, engine, live);
-            }
-        } catch (CommandFailure e) {
-            if (!directory.needsLiveBack()) {
-                throw e;
-            }
-            // The live job is not to wait for a report that cannot be written.
-            System.err.println(plan.run().command() + ": " + CommandFailure.reason(e));
-            code = ExitCode.FAILURE;
+        if (!plan.isBlocking()) {
+            return replay(directory, task, engine, null);
         }
-        if (live != null && directory.needsLiveBack()) {
-            FlinkFileSystems.initialize(engine.properties());
-            WorkDirectory.dieWithParent(WorkDirectory.ofWorker().orElseThrow());
-            live.bringBack();
-        }
-        return code;
+        FlinkFileSystems.initialize(engine.properties());
+        WorkDirectory.dieWithParent(WorkDirectory.ofWorker().orElseThrow());
+        BlockedLive live = new BlockedLive(directory, plan, engine);
+        return live.around(() -> replay(directory, task, engine, live));
     }
 
     private static int replay(

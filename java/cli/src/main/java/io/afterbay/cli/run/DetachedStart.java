@@ -6,9 +6,9 @@ import io.afterbay.cli.engine.RestorePoint;
 import io.afterbay.cli.engine.Submissions;
 import io.afterbay.cli.process.WorkDirectory;
 import io.afterbay.cli.remote.ClusterAddress;
-import io.afterbay.cli.remote.ClusterException;
 import io.afterbay.cli.remote.ClusterJob;
 import io.afterbay.cli.remote.ClusterRest;
+import io.afterbay.cli.remote.JobStart;
 import io.afterbay.command.CommandFailure;
 import java.io.IOException;
 import java.time.Duration;
@@ -60,43 +60,35 @@ public final class DetachedStart {
                             JobLibraries.jars(WorkDirectory.ofWorker().orElseThrow()));
             engine.from(RestorePoint.find(savepoint));
             engine.submissions().rewriteBy(graph -> graph.setJobId(id));
-            awaitRunning(job.job().start(engine), id, engine.submissions());
+            CompletableFuture<Void> ended = job.job().start(engine);
+            JobStart.await(
+                    new ClusterJob(new ClusterRest(cluster), id.toHexString()),
+                    PATIENCE,
+                    state -> hasEnded(ended, engine.submissions()));
         } catch (IOException e) {
             throw new CommandFailure(CommandFailure.reason(e), e);
-        } catch (InterruptedException e) {
+        } catch (CommandFailure | InterruptedException e) {
             throw e;
         } catch (Exception e) {
             throw new CommandFailure(RemoteFailures.explain(e, cluster, settings.backend()), e);
         }
     }
 
-    private void awaitRunning(CompletableFuture<Void> ended, JobID id, Submissions<?> submissions)
-            throws ExecutionException, InterruptedException, CommandFailure {
-        ClusterJob job = new ClusterJob(new ClusterRest(cluster), id.toHexString());
-        long startNanos = System.nanoTime();
-        while (!runs(job)) {
-            if (System.nanoTime() - startNanos > PATIENCE.toNanos()) {
-                throw new CommandFailure(
-                        "job %s at %s does not run after %d s: does the cluster have free slots?"
-                                .formatted(id, cluster, PATIENCE.toSeconds()));
-            }
-            try {
-                ended.get(TICK_MS, TimeUnit.MILLISECONDS);
-                if (submissions.jobs().isEmpty()) {
-                    throw new CommandFailure("the program has ended and has started no job");
-                }
-                return; // It has done all that it had to do.
-            } catch (TimeoutException e) {
-                // It does not run yet.
-            }
-        }
-    }
-
-    private static boolean runs(ClusterJob job) throws InterruptedException {
+    /**
+     * @return whether the program has ended, which has done all that it had to do then
+     */
+    private boolean hasEnded(CompletableFuture<Void> ended, Submissions<?> submissions)
+            throws InterruptedException, CommandFailure {
         try {
-            return job.isAtWork();
-        } catch (ClusterException e) {
+            ended.get(TICK_MS, TimeUnit.MILLISECONDS);
+        } catch (TimeoutException e) {
             return false;
+        } catch (ExecutionException e) {
+            throw new CommandFailure(RemoteFailures.explain(e, cluster, settings.backend()), e);
         }
+        if (submissions.jobs().isEmpty()) {
+            throw new CommandFailure("the program has ended and has started no job");
+        }
+        return true;
     }
 }

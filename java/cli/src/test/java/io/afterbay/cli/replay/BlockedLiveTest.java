@@ -10,6 +10,7 @@ import io.afterbay.cli.job.RunRules;
 import io.afterbay.cli.remote.ClusterAddress;
 import io.afterbay.cli.remote.ClusterRest;
 import io.afterbay.cli.replay.LiveStop.Phase;
+import io.afterbay.cli.replay.SimulatedCluster.Ending;
 import io.afterbay.cli.replay.SimulatedCluster.Job;
 import io.afterbay.cli.replay.SimulatedCluster.Killed;
 import io.afterbay.cli.replay.SimulatedCluster.When;
@@ -17,14 +18,17 @@ import io.afterbay.cli.replay.live.LiveAddress;
 import io.afterbay.cli.run.JobPlan;
 import io.afterbay.cli.run.RunPlan;
 import io.afterbay.command.CommandFailure;
+import io.afterbay.command.ExitCode;
 import io.afterbay.testing.LongForm;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.apache.flink.api.common.JobID;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
@@ -35,10 +39,14 @@ class BlockedLiveTest {
     private static final String ID = "past";
     private static final ClusterAddress ADDRESS = new ClusterAddress("flink", 8081);
 
-    /** All requests of a run without a kill are fewer. */
+    /** A run without a kill has more. */
     private static final int REQUESTS_MIN = 12;
 
+    /** The one that asks the live job to stop. */
+    private static final int LAST_OF_STOP = 6;
+
     @TempDir private Path root;
+    private BlockedLive.Waiting waiting = new BlockedLive.Waiting(0, Duration.ofMinutes(5));
     private int runs;
     private SimulatedCluster cluster;
     private Path directory;
@@ -61,9 +69,9 @@ class BlockedLiveTest {
         return kills;
     }
 
-    private void begin(SimulatedCluster simulated) throws Exception {
-        cluster = simulated;
+    private void begin(Ending ending) throws Exception {
         Path parent = root.resolve("" + runs++);
+        cluster = new SimulatedCluster(parent.resolve("checkpoints")).ending(ending);
         directory =
                 ReplayDirectory.create(parent, plan(), engine(), new RateChoice(Rate.MAX, false))
                         .path();
@@ -75,44 +83,70 @@ class BlockedLiveTest {
 
     private void command(Command command) throws Exception {
         ReplayDirectory opened = opened();
-        command.run(opened, new BlockedLive(opened, opened.plan(), cluster, 0));
+        command.run(opened, new BlockedLive(opened, opened.plan(), cluster, waiting));
     }
 
-    /** As the command does it that begins a replay, and the one that resumes it. */
-    private void replay(ReplayDirectory replay, BlockedLive live) throws Exception {
-        if (replay.hasFinished() && !replay.isLiveStopped()) {
-            return; // the command says so
+    /** What the process of the replay does. */
+    private int work(ReplayDirectory replay, BlockedLive live)
+            throws CommandFailure, InterruptedException {
+        try {
+            return live.around(() -> replay(replay, live));
+        } catch (CommandFailure | InterruptedException e) {
+            throw e;
+        } catch (Exception e) {
+            throw new IllegalStateException(e);
         }
-        if (!replay.needsLiveBack() && replay.jobAtWork().isEmpty() && !replay.needsLiveBack()) {
-            ReplayJob sent = replay.job().orElse(null);
-            String id =
-                    (sent == null ? Optional.<JobID>empty() : sent.unseen(replay))
-                            .orElseGet(JobID::new)
-                            .toHexString();
-            replay.job(new ReplayJob(ADDRESS, id));
-            live.stop();
-            cluster.startReplay(id);
-        }
+    }
+
+    private int replay(ReplayDirectory replay, BlockedLive live) throws Exception {
+        ReplayJob sent = replay.job().orElse(null);
+        String id =
+                (sent == null ? Optional.<JobID>empty() : sent.unseen(replay))
+                        .orElseGet(JobID::new)
+                        .toHexString();
+        replay.job(new ReplayJob(ADDRESS, id));
+        live.stop();
+        cluster.startReplay(id);
+        return follow(replay);
+    }
+
+    private static int follow(ReplayDirectory replay) throws CommandFailure {
         while (replay.jobAtWork().isPresent()) {
-            assertThat(cluster.liveAtWork()).isEmpty();
+            if (Thread.interrupted()) {
+                throw new IllegalStateException("the test takes too long");
+            }
         }
-        if (replay.needsLiveBack()) {
-            live.bringBack();
-        }
+        return replay.hasFinished() ? ExitCode.OK : ExitCode.FAILURE;
     }
 
-    private void cancel(ReplayDirectory replay, BlockedLive live) throws Exception {
-        ReplayJob job = replay.jobAtWork().orElse(null);
-        replay.wantCancel();
-        if (job != null) {
-            cluster.jobs.get(job.id()).state = "CANCELED";
-        }
-        if (!replay.hasFinished()) {
-            replay.cancelled();
-        }
-        if (replay.needsLiveBack()) {
-            live.bringBack();
-        }
+    private Continuation continuation(ReplayDirectory replay, BlockedLive live)
+            throws CommandFailure {
+        return new Continuation(
+                replay,
+                new Continuation.Processes() {
+                    @Override
+                    public int run(ReplayPlan plan) throws CommandFailure, InterruptedException {
+                        return work(replay, live);
+                    }
+
+                    @Override
+                    public int follow(ReplayJob job) throws CommandFailure {
+                        return BlockedLiveTest.follow(replay);
+                    }
+                },
+                0);
+    }
+
+    private void begins(ReplayDirectory replay, BlockedLive live) throws Exception {
+        work(replay, live);
+    }
+
+    private void resumes(ReplayDirectory replay, BlockedLive live) throws Exception {
+        continuation(replay, live).resume(false);
+    }
+
+    private void cancels(ReplayDirectory replay, BlockedLive live) throws Exception {
+        continuation(replay, live).cancel();
     }
 
     /** Returns whether it has died. */
@@ -123,10 +157,10 @@ class BlockedLiveTest {
         } catch (Killed e) {
             return true;
         } catch (CommandFailure e) {
-            if (cluster.hasSpared() && !cluster.replays().isEmpty()) {
-                return true; // another one's job came first
+            if (!cluster.hasSpared() || cluster.replays().isEmpty()) {
+                throw e;
             }
-            throw e;
+            return false; // another one's job came first, or has finished
         }
         assertThat(cluster.hasSpared()).isTrue();
         return false;
@@ -157,8 +191,8 @@ class BlockedLiveTest {
         int request = 1;
         for (boolean dies = true; dies; request++) {
             for (Kill kill : killsAt(request, 1, 2, 3, 4)) {
-                begin(new SimulatedCluster());
-                dies = dies(kill, this::replay);
+                begin(Ending.GOOD);
+                dies = dies(kill, this::begins);
                 assertNothingIsSilent();
                 resume();
                 assertLiveIsBack(kill);
@@ -172,19 +206,24 @@ class BlockedLiveTest {
     private void resume() throws Exception {
         cluster.killAt(Integer.MAX_VALUE, When.BEFORE, 0);
         try {
-            command(this::replay);
+            command(this::resumes);
         } catch (CommandFailure e) {
             if (cluster.replays().isEmpty() || opened().needsLiveBack()) {
                 throw e;
             }
+            if (opened().hasFinished()) {
+                assertThat(e).hasMessageContaining("is finished");
+                return;
+            }
             // What came late came in between, and is said.
-            command(this::replay);
+            command(this::resumes);
         }
     }
 
     /** Also the one that goes on is killed. */
     @Test
     @LongForm
+    @Timeout(300)
     void soItIsIfTheOneThatGoesOnIsKilledToo() throws Exception {
         int count = 0;
         boolean dies = true;
@@ -193,9 +232,9 @@ class BlockedLiveTest {
                 boolean diesAgain = true;
                 for (int second = 1; diesAgain; second++) {
                     for (Kill again : killsAt(second)) {
-                        begin(new SimulatedCluster());
-                        dies = dies(kill, this::replay);
-                        diesAgain = dies && dies(again, this::replay);
+                        begin(Ending.GOOD);
+                        dies = dies(kill, this::begins);
+                        diesAgain = dies && dies(again, this::resumes);
                         assertNothingIsSilent();
                         resume();
                         assertLiveIsBack(again);
@@ -213,11 +252,10 @@ class BlockedLiveTest {
         boolean dies = true;
         for (int request = 1; dies; request++) {
             for (Kill kill : killsAt(request, 2)) {
-                begin(new SimulatedCluster());
-                dies = dies(kill, this::replay);
+                begin(Ending.GOOD);
+                dies = dies(kill, this::begins);
                 cluster.settle(); // else a replay that comes late finds the live job
-                cluster.killAt(Integer.MAX_VALUE, When.BEFORE, 0);
-                command(this::cancel);
+                cancel();
                 cluster.settle();
                 assertThat(cluster.liveAtWork()).as("%s", kill).hasSize(1);
                 assertThat(opened().isLiveStopped()).isFalse();
@@ -229,14 +267,69 @@ class BlockedLiveTest {
         }
     }
 
+    private void cancel() throws Exception {
+        cluster.killAt(Integer.MAX_VALUE, When.BEFORE, 0);
+        try {
+            command(this::cancels);
+        } catch (CommandFailure e) {
+            assertThat(e).hasMessageContaining("finished");
+            assertThat(opened().hasFinished()).isTrue();
+        }
+    }
+
+    /** Between any two looks that the command takes at it. */
+    @Test
+    void aReplayThatFinishesWhileItIsResumedOrCancelledLeavesNoLiveJobStopped() throws Exception {
+        int cancelled = 0;
+        for (Command command : List.<Command>of(this::resumes, this::cancels)) {
+            for (int ticks = 1; ticks <= REQUESTS_MIN; ticks++) {
+                beginUntilTheReplayRuns();
+                cluster.endReplayIn(ticks);
+                try {
+                    command(command);
+                } catch (CommandFailure e) {
+                    assertThat(e).hasMessageContaining("has finished meanwhile");
+                }
+                assertLiveIsBack(new Kill(ticks, When.AFTER, 0));
+                assertThat(cluster.replays()).hasSize(1);
+                cancelled += opened().state() == ReplayState.CANCELLED ? 1 : 0;
+            }
+        }
+        assertThat(cancelled).isPositive().isLessThan(REQUESTS_MIN);
+    }
+
+    /** A process may have given it up, and its job still be at work. */
+    @Test
+    void theLiveJobIsNotStartedBesideTheReplayThatStillRuns() throws Exception {
+        int cancelled = 0;
+        for (int ticks = 1; ticks <= 6; ticks++) {
+            beginUntilTheReplayRuns();
+            cluster.endReplayIn(ticks);
+            opened().wantCancel();
+            command((replay, live) -> live.bringBack());
+            assertLiveIsBack(new Kill(ticks, When.AFTER, 0));
+            cancelled += cluster.replays().get(0).state.equals("CANCELED") ? 1 : 0;
+        }
+        assertThat(cancelled).isPositive().isLessThan(6);
+    }
+
+    private void beginUntilTheReplayRuns() throws Exception {
+        int request = 1;
+        do {
+            begin(Ending.GOOD);
+            assertThat(dies(new Kill(request++, When.AFTER, 0), this::begins)).isTrue();
+        } while (cluster.replays().isEmpty());
+        cluster.killAt(Integer.MAX_VALUE, When.BEFORE, 0);
+    }
+
     @Test
     void whereverItIsKilledASavepointThatFailsLeavesTheLiveJobRunning() throws Exception {
         boolean dies = true;
         for (int request = 1; dies; request++) {
             for (Kill kill : killsAt(request, 2)) {
-                begin(new SimulatedCluster().failingSavepoints());
+                begin(Ending.NO_SAVEPOINT);
                 try {
-                    dies = dies(kill, this::replay);
+                    dies = dies(kill, this::begins);
                 } catch (CommandFailure e) {
                     dies = false;
                     assertThat(e).hasMessageContaining("runs on: no room");
@@ -259,8 +352,8 @@ class BlockedLiveTest {
         int found = 0;
         boolean dies = true;
         for (int request = 1; dies; request++) {
-            begin(new SimulatedCluster());
-            dies = dies(new Kill(request, When.AFTER, 0), this::replay);
+            begin(Ending.GOOD);
+            dies = dies(new Kill(request, When.AFTER, 0), this::begins);
             if (!cluster.replays().isEmpty()) {
                 break;
             }
@@ -276,11 +369,10 @@ class BlockedLiveTest {
     /** A savepoint that somebody made before is not where it was. */
     @Test
     void aLiveJobThatFailsWhileItIsStoppedIsNotStartedFromAnOlderSavepoint() throws Exception {
-        begin(new SimulatedCluster());
         boolean dies = true;
         for (int request = 1; dies; request++) {
-            begin(new SimulatedCluster());
-            dies = dies(new Kill(request, When.BEFORE, 0), this::replay);
+            begin(Ending.GOOD);
+            dies = dies(new Kill(request, When.BEFORE, 0), this::begins);
             if (opened().liveStop().isPresent()) {
                 break;
             }
@@ -291,36 +383,149 @@ class BlockedLiveTest {
                 .hasMessageContaining(SimulatedCluster.LIVE + " is FAILED")
                 .hasMessageContaining("ended by itself");
         assertThat(cluster.jobs).hasSize(1);
-        command(this::cancel);
+        command(this::cancels);
         assertThat(opened().state()).isEqualTo(ReplayState.CANCELLED);
+    }
+
+    /** Its sinks may have left to the restart what they did not commit. */
+    @Test
+    void aLiveJobThatFailsAfterItsSavepointIsStartedFromItByACancel() throws Exception {
+        begin(Ending.FAILURE);
+        assertThatThrownBy(() -> command(this::begins))
+                .isInstanceOf(CommandFailure.class)
+                .hasMessageContaining(SimulatedCluster.LIVE + " is FAILED")
+                .hasMessageContaining("savepoint-1 was complete")
+                .hasMessageContaining("a sink did not commit");
+        assertThat(cluster.jobs).hasSize(1);
+        assertThat(opened().hasSavepoint()).isTrue();
+        assertThat(ReplayReport.of(opened()).way())
+                .contains("the live job is stopped at ", "./afterbay replay cancel " + ID);
+        command(this::cancels);
+        assertLiveIsBack(new Kill(0, When.BEFORE, 0));
+        assertThat(cluster.replays()).isEmpty();
+    }
+
+    @Test
+    void whereverItIsKilledALiveJobThatFailsAfterItsSavepointComesBackFromIt() throws Exception {
+        int stopped = 0;
+        boolean dies = true;
+        for (int request = 1; dies; request++) {
+            begin(Ending.FAILURE);
+            try {
+                dies = dies(new Kill(request, When.AFTER, 0), this::begins);
+            } catch (CommandFailure e) {
+                dies = false;
+            }
+            cluster.settle();
+            stopped += cluster.liveAtWork().isEmpty() ? 1 : 0;
+            cancel();
+            cluster.settle();
+            assertThat(cluster.liveAtWork()).hasSize(1);
+            assertThat(opened().isLiveStopped()).isFalse();
+        }
+        assertThat(stopped).isPositive();
+    }
+
+    /** Also where it is not the newest of the live job: nobody else can tell. */
+    @Test
+    void aSavepointThatIsCompleteStaysAlthoughTheLiveJobWasNotStopped() throws Exception {
+        begin(Ending.RESTART);
+        assertThatThrownBy(() -> command(this::begins))
+                .hasMessageContaining("runs on: a sink did not commit; its savepoint ")
+                .hasMessageContaining("is complete, and stays");
+        assertThat(cluster.liveAtWork()).hasSize(1);
+        assertThat(opened().liveStop()).isEmpty();
+        assertThat(opened().hasSavepoint()).isTrue();
+
+        begin(Ending.RESTART_AND_FAILURE);
+        cluster.killAt(LAST_OF_STOP, When.AFTER, 0);
+        assertThatThrownBy(() -> command(this::begins)).isInstanceOf(Killed.class);
+        cluster.settle();
+        assertThatThrownBy(this::resume)
+                .hasMessageContaining("is FAILED (a sink did not commit), and is further than")
+                .hasMessageContaining("newest checkpoint, file:")
+                .hasMessageContaining("chk-3");
+        assertThat(opened().liveStop()).isEmpty();
+        assertThat(opened().hasSavepoint()).isTrue();
+        assertThat(cluster.jobs).hasSize(1);
+    }
+
+    @Test
+    @Timeout(60)
+    void aSavepointThatNeverEndsIsNotWaitedForForever() throws Exception {
+        waiting = new BlockedLive.Waiting(0, Duration.ofMillis(20));
+        begin(Ending.SILENCE);
+        assertThatThrownBy(() -> command(this::begins))
+                .isInstanceOf(CommandFailure.class)
+                .hasMessageContaining("is not complete after");
+        assertThat(opened().liveStop().orElseThrow().phase()).isEqualTo(Phase.STOPPING);
+        assertThat(cluster.replays()).isEmpty();
     }
 
     /** What it did before the replay knew that it is back is not done twice. */
     @Test
     void aNewLiveJobThatHasFailedIsStartedAgainOnlyIfItIsStillAtTheSavepoint() throws Exception {
         for (int checkpoints : List.of(0, 3)) {
-            for (int request = 1; cluster == null || cluster.live().size() < 2; request++) {
-                begin(new SimulatedCluster());
-                assertThat(dies(new Kill(request, When.AFTER, 0), this::replay)).isTrue();
-            }
-            Job back = cluster.live().get(1);
-            back.state = "FAILED";
-            back.checkpoints = checkpoints;
-            if (checkpoints == 0) {
-                resume();
-                assertThat(cluster.liveAtWork()).hasSize(1);
-                assertThat(cluster.live()).hasSize(3);
-            } else {
-                assertThatThrownBy(() -> command((replay, live) -> live.bringBack()))
-                        .hasMessageContaining("has made checkpoints since then, and is FAILED");
-                assertThat(cluster.live()).hasSize(2);
-                assertThat(opened().isLiveStopped()).isFalse();
-            }
-            cluster = null;
+            String id = beginUntilTheLiveJobIsBack(checkpoints, true);
+            cluster.jobs.get(id).state = "FAILED";
+            assertStartedAgainOnlyWithoutCheckpoints(checkpoints, "is FAILED now", id);
         }
     }
 
-    private ReplayPlan plan() {
+    @Test
+    void soItIsWithOneThatItsClusterHasForgotten() throws Exception {
+        for (int checkpoints : List.of(0, 3)) {
+            for (boolean saysTheirPlace : List.of(true, false)) {
+                String id = beginUntilTheLiveJobIsBack(checkpoints, saysTheirPlace);
+                cluster.restart();
+                assertStartedAgainOnlyWithoutCheckpoints(
+                        checkpoints, "is not known there any more", id);
+            }
+        }
+    }
+
+    /**
+     * Nobody has noted it.
+     *
+     * @param saysTheirPlace whether the first live job has made a checkpoint before it was stopped,
+     *     and not only the cluster says where they are
+     * @return its identifier
+     */
+    private String beginUntilTheLiveJobIsBack(int checkpoints, boolean saysTheirPlace)
+            throws Exception {
+        int request = 1;
+        do {
+            begin(Ending.GOOD);
+            if (saysTheirPlace) {
+                cluster.checkpoint(SimulatedCluster.LIVE);
+            }
+            assertThat(dies(new Kill(request++, When.AFTER, 0), this::begins)).isTrue();
+        } while (cluster.live().size() < 2);
+        cluster.killAt(Integer.MAX_VALUE, When.BEFORE, 0);
+        String id = opened().liveStop().orElseThrow().newJobId();
+        for (int i = 0; i < checkpoints; i++) {
+            cluster.checkpoint(id);
+        }
+        return id;
+    }
+
+    private void assertStartedAgainOnlyWithoutCheckpoints(int checkpoints, String is, String id)
+            throws Exception {
+        int before = cluster.live().size();
+        if (checkpoints == 0) {
+            resume();
+            assertThat(cluster.liveAtWork()).hasSize(1);
+            assertThat(cluster.live()).hasSize(before + 1);
+            return;
+        }
+        assertThatThrownBy(() -> command((replay, live) -> live.bringBack()))
+                .hasMessageContaining("has made checkpoints since then, and " + is)
+                .hasMessageContaining(id + "/chk-4");
+        assertThat(cluster.live()).hasSize(before);
+        assertThat(opened().isLiveStopped()).isFalse();
+    }
+
+    static ReplayPlan plan() {
         return new ReplayPlan(
                 ID,
                 "./afterbay replay job.jar",
@@ -342,7 +547,7 @@ class BlockedLiveTest {
                 null);
     }
 
-    private static EngineSettings engine() {
+    static EngineSettings engine() {
         return new EngineSettings(
                 Backend.AFTERBAY.name(), 1, MemorySplit.OF_CLIENT, 100, 1, null, Map.of(), false);
     }

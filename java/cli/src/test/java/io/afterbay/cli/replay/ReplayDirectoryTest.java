@@ -72,6 +72,29 @@ class ReplayDirectoryTest {
         assertThat(replay.state()).isEqualTo(ReplayState.FINISHED);
     }
 
+    /** Whoever looks at the live job's outage asks for the status of what stands in its place. */
+    @Test
+    void itsStatusSaysThatTheLiveJobIsStoppedInWhateverState() throws Exception {
+        ReplayDirectory replay = create(Rate.MAX);
+        String stopped = "; the live job is stopped at file:/sp; to start it again at once: ";
+        replay.liveStop(stop(LiveStop.Phase.STOPPED));
+        assertThat(ReplayReport.of(replay).way()).contains("replay resume mine", stopped);
+        assertThat(replay.hold(ReplayLock.Holder.COMMAND)).isTrue();
+        assertThat(replay.state()).isEqualTo(ReplayState.RUNNING);
+        assertThat(ReplayReport.of(replay).way())
+                .startsWith(stopped)
+                .contains("./afterbay replay cancel mine --dir " + root);
+        replay.pause(true);
+        assertThat(ReplayReport.of(replay).way()).contains(stopped);
+        replay.pause(false);
+        replay.liveStop(stop(LiveStop.Phase.BACK));
+        assertThat(ReplayReport.of(replay).way()).isEmpty();
+    }
+
+    private static LiveStop stop(LiveStop.Phase phase) {
+        return new LiveStop(phase, "0a", "file:/sp", 1, null, null, null, null);
+    }
+
     /** Its rows may be there already: Flink removes checkpoints of a job that has ended. */
     @Test
     void whatHasReadRecordsAndHasNoCheckpointIsNotBegunAgain() throws Exception {

@@ -1,6 +1,8 @@
 package io.afterbay.cli.replay;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.afterbay.cli.remote.ClusterRest;
 import io.afterbay.command.CommandFailure;
@@ -29,7 +31,9 @@ final class SimulatedCluster implements ClusterRest.Wire, BlockedLive.Starter {
 
     private static final int TICKS_OF_SAVEPOINT = 2;
     private static final int TICKS_TO_END = 4;
+    private static final int TICKS_TO_RESTART = 7;
     private static final int TICKS_OF_REPLAY = 3;
+    private static final int TICKS_TO_CANCEL = 2;
 
     final Map<String, Job> jobs = new LinkedHashMap<>();
     private final Map<String, Stop> stops = new LinkedHashMap<>();
@@ -40,13 +44,29 @@ final class SimulatedCluster implements ClusterRest.Wire, BlockedLive.Starter {
     private When when = When.BEFORE;
     private int lateBy;
     private int requests;
-    private boolean failsSavepoints;
+    private final Path checkpoints;
+    private Ending ending = Ending.GOOD;
 
     /** Where whoever asks dies. */
     enum When {
         BEFORE,
         LATE,
         AFTER
+    }
+
+    /** What becomes of a live job that is to be stopped. */
+    enum Ending {
+        GOOD,
+        /** There is no savepoint, and it runs on. */
+        NO_SAVEPOINT,
+        /** Nobody is told about the savepoint. */
+        SILENCE,
+        /** It fails when its savepoint is complete, once and for all. */
+        FAILURE,
+        /** It fails when its savepoint is complete, restarts, and goes on. */
+        RESTART,
+        /** It does so, and fails later, further on. */
+        RESTART_AND_FAILURE
     }
 
     /** The process is gone. */
@@ -59,7 +79,11 @@ final class SimulatedCluster implements ClusterRest.Wire, BlockedLive.Starter {
         final boolean isLive;
         final String from;
         String state = "RUNNING";
-        int checkpoints;
+        private int snapshots = 1;
+        private String savepoint;
+        private int savepointId;
+        private String checkpoint;
+        private int checkpointId;
         private int endsAt = Integer.MAX_VALUE;
 
         Job(boolean isLive, String from) {
@@ -68,7 +92,7 @@ final class SimulatedCluster implements ClusterRest.Wire, BlockedLive.Starter {
         }
     }
 
-    private record Stop(String job, Path place, int at, boolean fails) {}
+    private record Stop(String job, Path place, int at) {}
 
     private record Late(int at, Effect effect) {}
 
@@ -76,13 +100,29 @@ final class SimulatedCluster implements ClusterRest.Wire, BlockedLive.Starter {
         void happen() throws CommandFailure;
     }
 
-    SimulatedCluster() {
-        jobs.put(LIVE, new Job(true, ""));
+    /**
+     * @param checkpoints where they are
+     */
+    SimulatedCluster(Path checkpoints) {
+        this.checkpoints = checkpoints;
+        Job live = new Job(true, "");
+        live.savepoint = "file:/old/sp-1"; // Somebody made it long ago.
+        live.savepointId = live.snapshots;
+        jobs.put(LIVE, live);
     }
 
-    SimulatedCluster failingSavepoints() {
-        failsSavepoints = true;
+    SimulatedCluster ending(Ending ofLiveJob) {
+        ending = ofLiveJob;
         return this;
+    }
+
+    /** Makes one of that job. */
+    void checkpoint(String id) {
+        Job job = Objects.requireNonNull(jobs.get(id));
+        job.checkpointId = ++job.snapshots;
+        Path place = checkpoints.resolve(id).resolve("chk-" + job.checkpointId);
+        write(place);
+        job.checkpoint = uri(place);
     }
 
     /** From the next request on. */
@@ -103,11 +143,20 @@ final class SimulatedCluster implements ClusterRest.Wire, BlockedLive.Starter {
     }
 
     List<Job> liveAtWork() {
-        return live().stream().filter(job -> job.state.equals("RUNNING")).toList();
+        return live().stream().filter(SimulatedCluster::isAtWork).toList();
+    }
+
+    private static boolean isAtWork(Job job) {
+        return List.of("RUNNING", "RESTARTING", "CANCELLING").contains(job.state);
     }
 
     List<Job> replays() {
         return jobs.values().stream().filter(job -> !job.isLive).toList();
+    }
+
+    /** The replay's job ends before the request after so many. */
+    void endReplayIn(int ticks) {
+        replays().forEach(job -> job.endsAt = now + ticks);
     }
 
     /** Savepoints are asked for in vain, and jobs that have ended are unknown. */
@@ -117,9 +166,16 @@ final class SimulatedCluster implements ClusterRest.Wire, BlockedLive.Starter {
         jobs.values().removeIf(job -> !job.state.equals("RUNNING"));
     }
 
+    /** It has no high availability. */
+    void restart() {
+        settle();
+        stops.clear();
+        jobs.clear();
+    }
+
     /** What is on its way arrives, and what was begun ends. */
     void settle() {
-        for (int tick = 0; tick < TICKS_TO_END + lateBy; tick++) {
+        for (int tick = 0; tick < TICKS_TO_RESTART + lateBy; tick++) {
             passTime();
         }
     }
@@ -136,23 +192,52 @@ final class SimulatedCluster implements ClusterRest.Wire, BlockedLive.Starter {
                 }
             }
         }
-        for (Stop stop : stops.values()) {
-            Job job = jobs.get(stop.job);
-            if (stop.fails || job == null) {
-                continue;
-            }
-            if (now == stop.at + TICKS_OF_SAVEPOINT && job.state.equals("RUNNING")) {
-                write(stop.place);
-            }
-            if (now == stop.at + TICKS_TO_END && job.state.equals("RUNNING")) {
-                job.state = "FINISHED";
-            }
-        }
+        stops.values().forEach(this::goOn);
         for (Job job : jobs.values()) {
-            if (now >= job.endsAt && job.state.equals("RUNNING")) {
-                job.state = "FINISHED";
+            if (now >= job.endsAt && isAtWork(job)) {
+                job.state = job.state.equals("RUNNING") ? "FINISHED" : "CANCELED";
             }
         }
+    }
+
+    private void goOn(Stop stop) {
+        Job job = jobs.get(stop.job);
+        if (job == null || ending == Ending.NO_SAVEPOINT || ending == Ending.SILENCE) {
+            return;
+        }
+        boolean isRunning = job.state.equals("RUNNING");
+        switch (now - stop.at) {
+            case TICKS_OF_SAVEPOINT -> {
+                if (isRunning) {
+                    write(stop.place);
+                    job.savepoint = uri(stop.place);
+                    job.savepointId = ++job.snapshots;
+                }
+            }
+            case TICKS_TO_END -> {
+                if (isRunning) {
+                    job.state =
+                            switch (ending) {
+                                case GOOD -> "FINISHED";
+                                case FAILURE -> "FAILED";
+                                default -> "RESTARTING";
+                            };
+                }
+            }
+            case TICKS_TO_RESTART -> {
+                if (job.state.equals("RESTARTING")) {
+                    checkpoint(stop.job);
+                    job.state = ending == Ending.RESTART ? "RUNNING" : "FAILED";
+                }
+            }
+            default -> {
+                // It takes its time.
+            }
+        }
+    }
+
+    private static String uri(Path place) {
+        return "file:" + place.toAbsolutePath();
     }
 
     private static void write(Path place) {
@@ -186,6 +271,9 @@ final class SimulatedCluster implements ClusterRest.Wire, BlockedLive.Starter {
         }
         if (!liveAtWork().isEmpty()) {
             throw new IllegalStateException("a job is started while the live job runs");
+        }
+        if (replays().stream().anyMatch(SimulatedCluster::isAtWork)) {
+            throw new IllegalStateException("a job is started while the replay's job runs");
         }
         jobs.put(id, job);
     }
@@ -248,6 +336,9 @@ final class SimulatedCluster implements ClusterRest.Wire, BlockedLive.Starter {
     }
 
     private ClusterRest.Answer answer(String method, URI uri, String content) {
+        if (uri.getPath().equals("/jobmanager/config")) {
+            return new ClusterRest.Answer(200, configuration());
+        }
         String[] path = uri.getPath().split("/");
         Job job = jobs.get(path[2]);
         String what = path.length > 3 ? path[3] : "";
@@ -259,8 +350,11 @@ final class SimulatedCluster implements ClusterRest.Wire, BlockedLive.Starter {
         if (job == null) {
             return none();
         }
+        if (method.equals("PATCH") && !isAtWork(job)) {
+            return new ClusterRest.Answer(409, "{}");
+        }
         switch (what) {
-            case "" -> answer.put("state", job.state);
+            case "" -> job(method, job, answer);
             case "config" -> answer.putObject("execution-config").put("job-parallelism", 2);
             case "checkpoints" -> checkpoints(job, path.length > 4, answer);
             case "stop" -> stop(method, path[2], content);
@@ -269,28 +363,61 @@ final class SimulatedCluster implements ClusterRest.Wire, BlockedLive.Starter {
         return new ClusterRest.Answer(200, answer.toString());
     }
 
+    private void job(String method, Job job, ObjectNode answer) {
+        if (method.equals("PATCH") && job.state.equals("RUNNING")) {
+            job.state = "CANCELLING";
+            job.endsAt = now + TICKS_TO_CANCEL;
+        }
+        answer.put("state", job.state);
+    }
+
     private static ClusterRest.Answer none() {
         return new ClusterRest.Answer(404, "{}");
     }
 
-    private static void checkpoints(Job job, boolean isConfig, ObjectNode answer) {
+    private String configuration() {
+        ArrayNode entries = json.createArrayNode();
+        entries.addObject()
+                .put("key", "execution.checkpointing.dir")
+                .put("value", checkpoints.toUri().toString());
+        return entries.toString();
+    }
+
+    private void checkpoints(Job job, boolean isConfig, ObjectNode answer) {
         if (isConfig) {
-            answer.put("interval", 1000).put("state_backend", "HashMapStateBackend");
+            answer.put("interval", 1000)
+                    .put("timeout", 1)
+                    .put("state_backend", "HashMapStateBackend");
             return;
         }
-        answer.putObject("counts").put("completed", job.checkpoints);
-        // Somebody made it long ago.
-        answer.putObject("latest").putObject("savepoint").put("external_path", "file:/old/sp-1");
+        ObjectNode latest = answer.putObject("latest");
+        latest.set("savepoint", snapshot(job.savepointId, job.savepoint));
+        latest.set("completed", snapshot(job.checkpointId, job.checkpoint));
+    }
+
+    private JsonNode snapshot(int id, String place) {
+        return place == null
+                ? json.nullNode()
+                : json.createObjectNode().put("id", id).put("external_path", place);
     }
 
     private String savepoint(Stop stop, ObjectNode answer) {
         ObjectNode operation = answer.putObject("operation");
-        if (stop.fails && now >= stop.at + TICKS_OF_SAVEPOINT) {
-            operation.putObject("failure-cause").put("stack-trace", "Caused by: no room");
-        } else if (Files.exists(stop.place.resolve("_metadata"))) {
+        String problem = problem(now - stop.at);
+        if (problem != null) {
+            operation.putObject("failure-cause").put("stack-trace", "Caused by: " + problem);
+        } else if (ending == Ending.GOOD && Files.exists(stop.place.resolve("_metadata"))) {
             operation.put("location", stop.place.toString());
         }
         return answer.toString();
+    }
+
+    private String problem(int ticks) {
+        return switch (ending) {
+            case GOOD, SILENCE -> null;
+            case NO_SAVEPOINT -> ticks >= TICKS_OF_SAVEPOINT ? "no room" : null;
+            default -> ticks >= TICKS_TO_END ? "a sink did not commit" : null;
+        };
     }
 
     private void stop(String method, String job, String content) {
@@ -302,11 +429,7 @@ final class SimulatedCluster implements ClusterRest.Wire, BlockedLive.Starter {
             String place = asked.path("targetDirectory").asText();
             stops.putIfAbsent(
                     asked.path("triggerId").asText(),
-                    new Stop(
-                            job,
-                            Path.of(URI.create(place)).resolve("savepoint-1"),
-                            now,
-                            failsSavepoints));
+                    new Stop(job, Path.of(URI.create(place)).resolve("savepoint-1"), now));
         } catch (IOException e) {
             throw new IllegalStateException(e);
         }

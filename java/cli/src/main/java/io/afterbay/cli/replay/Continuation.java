@@ -1,0 +1,203 @@
+package io.afterbay.cli.replay;
+
+import io.afterbay.command.CommandFailure;
+import io.afterbay.command.ExitCode;
+import java.time.Duration;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What {@code replay resume} and {@code replay cancel} do with a replay: what its directory and its
+ * cluster show may change between two looks at them.
+ */
+final class Continuation {
+    private static final Duration PATIENCE = Duration.ofMinutes(1);
+    private static final long USUAL_TICK_MS = 100;
+
+    private final ReplayDirectory directory;
+    private final Processes processes;
+    private final long tickMs;
+    private final String id;
+
+    /** What takes a process, and time. */
+    interface Processes {
+        /**
+         * Returns when the replay has ended, and the live job is back if it was stopped.
+         *
+         * @param plan with the checkpoint to start from
+         * @return the exit code
+         */
+        int run(ReplayPlan plan) throws CommandFailure, InterruptedException;
+
+        /**
+         * Returns when the job has ended.
+         *
+         * @return the exit code
+         */
+        int follow(ReplayJob job) throws CommandFailure, InterruptedException;
+    }
+
+    Continuation(ReplayDirectory directory) throws CommandFailure {
+        this(
+                directory,
+                new Processes() {
+                    @Override
+                    public int run(ReplayPlan plan) throws CommandFailure, InterruptedException {
+                        return ReplayProcess.run(directory, plan);
+                    }
+
+                    @Override
+                    public int follow(ReplayJob job) throws CommandFailure, InterruptedException {
+                        return ReplayFollower.follow(directory, job);
+                    }
+                },
+                USUAL_TICK_MS);
+    }
+
+    /**
+     * @param tickMs between two looks at a replay that is to end
+     */
+    Continuation(ReplayDirectory directory, Processes processes, long tickMs)
+            throws CommandFailure {
+        this.directory = directory;
+        this.processes = processes;
+        this.tickMs = tickMs;
+        this.id = directory.plan().id();
+    }
+
+    /**
+     * @param anew whether it is to begin again, without a checkpoint
+     * @return the exit code
+     */
+    int resume(boolean anew) throws CommandFailure, InterruptedException {
+        while (true) {
+            ReplayState state = directory.state();
+            if (isOnlyLiveLeft()) {
+                return processes.run(directory.plan());
+            }
+            if (state == ReplayState.FINISHED || state == ReplayState.CANCELLED) {
+                throw new CommandFailure("replay %s is %s".formatted(id, state));
+            }
+            boolean isHeld = directory.isHeld();
+            ReplayJob atWork = isHeld ? null : directory.jobAtWork().orElse(null);
+            if (isOnlyLiveLeft()) { // It has finished between the two looks at it.
+                return processes.run(directory.plan());
+            }
+            if (isHeld || atWork != null || !state.isAlive()) {
+                return goOn(anew, isHeld, atWork);
+            }
+        }
+    }
+
+    private int goOn(boolean anew, boolean isHeld, @Nullable ReplayJob atWork)
+            throws CommandFailure, InterruptedException {
+        directory.pause(false);
+        if (atWork != null) {
+            directory.forgetEnd();
+            return follow(atWork);
+        }
+        if (isHeld) {
+            ReplayReport report = ReplayReport.of(directory);
+            System.out.println(report.line() + report.way());
+            return ExitCode.OK;
+        }
+        return begin(anew);
+    }
+
+    private boolean isOnlyLiveLeft() throws CommandFailure {
+        return directory.needsLiveBack() && !directory.isHeld();
+    }
+
+    private int begin(boolean anew) throws CommandFailure, InterruptedException {
+        Optional<String> checkpoint = anew ? Optional.empty() : directory.newestCheckpoint();
+        if (checkpoint.isEmpty() && !anew && directory.progress().isPresent()) {
+            throw new CommandFailure(
+                    "replay %s has read records and has no checkpoint: it may have ended, or written rows already. Look at its output; --anew does all of it again%s"
+                            .formatted(
+                                    id,
+                                    directory.isLiveStopped()
+                                            ? ", and 'replay cancel' starts the live job"
+                                            : ""));
+        }
+        directory.forgetEnd();
+        if (anew) {
+            directory.forgetProgress();
+            directory.forgetJob();
+        }
+        return processes.run(directory.plan().startingFrom(checkpoint.orElse(null)));
+    }
+
+    /** The live job is not to wait for a report that cannot be written. */
+    private int follow(ReplayJob job) throws CommandFailure, InterruptedException {
+        int code;
+        try {
+            code = processes.follow(job);
+        } catch (CommandFailure e) {
+            if (!directory.needsLiveBack()) {
+                throw e;
+            }
+            System.err.println(CommandFailure.reason(e));
+            code = ExitCode.FAILURE;
+        }
+        if (!directory.needsLiveBack()) {
+            return code;
+        }
+        int back = processes.run(directory.plan());
+        return code == ExitCode.OK ? back : code;
+    }
+
+    /**
+     * Returns when it is cancelled, and the live job is back if it was stopped.
+     *
+     * @return the exit code
+     * @throws CommandFailure also if it has finished, with the live job back all the same
+     */
+    int cancel() throws CommandFailure, InterruptedException {
+        ReplayState state = directory.state();
+        if (directory.hasFinished() && isOnlyLiveLeft()) {
+            return processes.run(directory.plan());
+        }
+        if (state == ReplayState.FINISHED) {
+            throw new CommandFailure("replay %s is %s".formatted(id, state));
+        }
+        directory.wantCancel();
+        awaitEnd();
+        boolean hasFinished = directory.hasFinished();
+        if (!hasFinished) {
+            directory.cancelled();
+        }
+        if (directory.needsLiveBack()) {
+            int code = processes.run(directory.plan());
+            if (code != ExitCode.OK) {
+                return code;
+            }
+        }
+        if (hasFinished) {
+            throw new CommandFailure("replay %s has finished meanwhile".formatted(id));
+        }
+        System.out.println("replay " + id + " is cancelled");
+        return ExitCode.OK;
+    }
+
+    /** A process that lives ends its job itself; who dies leaves it to this one. */
+    private void awaitEnd() throws CommandFailure, InterruptedException {
+        long startNanos = System.nanoTime();
+        ReplayJob told = null;
+        while (true) {
+            boolean isHeld = directory.isHeld();
+            ReplayJob job = directory.jobAtWork().orElse(null);
+            if (!isHeld && job == null) {
+                return;
+            }
+            if (System.nanoTime() - startNanos > PATIENCE.toNanos()) {
+                throw new CommandFailure(
+                        "replay %s has not ended within %d s; it does when its job stops"
+                                .formatted(id, PATIENCE.toSeconds()));
+            }
+            if (!isHeld && job != null && !job.equals(told) && job.cancel(directory)) {
+                told = job;
+            }
+            Thread.sleep(tickMs);
+        }
+    }
+}

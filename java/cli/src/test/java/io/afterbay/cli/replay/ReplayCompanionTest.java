@@ -1,0 +1,131 @@
+package io.afterbay.cli.replay;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.afterbay.cli.engine.Backend;
+import io.afterbay.cli.engine.Engine;
+import io.afterbay.cli.engine.Submissions;
+import io.afterbay.command.CommandFailure;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import org.apache.flink.configuration.Configuration;
+import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
+import org.apache.flink.streaming.api.functions.sink.v2.DiscardingSink;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What is left of a replay of which nothing has come, and when that is so. */
+class ReplayCompanionTest {
+    private final CountDownLatch atGate = new CountDownLatch(1);
+    private final CountDownLatch open = new CountDownLatch(1);
+    private final Unreachable engine = new Unreachable();
+
+    @TempDir private Path root;
+    private ReplayDirectory directory;
+    private ReplayCompanion companion;
+
+    @BeforeEach
+    void create() throws Exception {
+        directory =
+                ReplayDirectory.create(
+                        root,
+                        BlockedLiveTest.plan(),
+                        BlockedLiveTest.engine(),
+                        new RateChoice(Rate.MAX, false));
+        directory.liveStop(
+                new LiveStop(LiveStop.Phase.BACK, "0a", "file:/sp", 1, null, null, null, null));
+        companion = new ReplayCompanion(directory, directory.plan(), null);
+    }
+
+    @Test
+    void aSavepointOfTheLiveJobIsNotRemoved() throws Exception {
+        assertThat(companion.hasNothingBegun()).isTrue();
+        Path savepoint = directory.path().resolve("savepoints/0a/savepoint-1");
+        Files.createDirectories(savepoint);
+        assertThat(companion.hasNothingBegun()).isTrue();
+        Files.writeString(savepoint.resolve("_metadata"), "");
+        assertThat(companion.hasNothingBegun()).isFalse();
+    }
+
+    /** It may have asked the live job to stop, and not have noted so when somebody looks. */
+    @Test
+    void theDirectoryStaysAsLongAsTheProgramMayStopTheLiveJob() throws Exception {
+        directory.liveStop(stopped());
+        companion.starting(engine);
+        directory.forgetLiveStop();
+        engine.submissions.rewriteBy(job -> {});
+        engine.submissions.beforeSubmission(job -> waitAtGate());
+        FutureTask<Object> program = new FutureTask<>(this::submit);
+        new Thread(program).start();
+        atGate.await();
+        assertThat(companion.hasNothingBegun()).isFalse();
+        open.countDown();
+        assertThatThrownBy(program::get)
+                .isInstanceOf(ExecutionException.class)
+                .hasMessageContaining("was not started: the run has been ended");
+        assertThat(companion.hasNothingBegun()).isTrue();
+    }
+
+    /** A live job that is stopped already is not looked for. */
+    private static LiveStop stopped() {
+        return new LiveStop(LiveStop.Phase.STOPPED, "0a", "file:/sp", 1, null, null, null, null);
+    }
+
+    private void waitAtGate() throws CommandFailure {
+        atGate.countDown();
+        try {
+            open.await();
+        } catch (InterruptedException e) {
+            throw new CommandFailure("interrupted", e);
+        }
+    }
+
+    private Object submit() throws Exception {
+        StreamExecutionEnvironment environment =
+                StreamExecutionEnvironment.getExecutionEnvironment(new Configuration());
+        environment.fromSequence(0, 9).sinkTo(new DiscardingSink<>());
+        return engine.submissions.execute(
+                environment.getStreamGraph(),
+                new Configuration(),
+                ReplayCompanionTest.class.getClassLoader());
+    }
+
+    /** No job comes so far that it is needed. */
+    private static final class Unreachable implements Engine {
+        private final Submissions<String> submissions =
+                new Submissions<>(
+                        () -> {
+                            throw new IllegalStateException("nothing is to be sent");
+                        });
+
+        @Override
+        public Submissions<?> submissions() {
+            return submissions;
+        }
+
+        @Override
+        public Configuration jobSettings(boolean openLoop) {
+            return new Configuration();
+        }
+
+        @Override
+        public Backend backend() {
+            return Backend.AFTERBAY;
+        }
+
+        @Override
+        public int slots() {
+            return 1;
+        }
+
+        @Override
+        public boolean isRemote() {
+            return true;
+        }
+    }
+}
