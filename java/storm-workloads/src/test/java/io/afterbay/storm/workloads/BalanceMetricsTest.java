@@ -74,7 +74,7 @@ class BalanceMetricsTest {
         try (EmbeddedStorm storm = new EmbeddedStorm(directory)) {
             storm.submit(plan.run(), conf, ExclamationTopology.of(plan));
             Await.until("words are acked", () -> measured.ackedWords() >= WORDS);
-            assertThat(REGISTRIES).hasSize(workers);
+            Await.until(() -> "all workers: " + REGISTRIES, () -> REGISTRIES.size() == workers);
             Map<String, List<Integer>> values = new TreeMap<>();
             REGISTRIES.forEach(registry -> add(registry, values));
             values.values().forEach(list -> list.sort(null));
