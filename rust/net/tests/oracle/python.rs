@@ -12,6 +12,9 @@ use crate::programs::python_suite;
 /// The tests' names, and what they came to.
 type Outcomes = BTreeMap<String, String>;
 
+/// What differs gets so many more chances.
+const ATTEMPTS: usize = 3;
+
 /// Runs tests with the machine's own Python, whose they are.
 fn outcomes(suite: &Path, arguments: &[&str], mut command: Command) -> Outcomes {
     let said = command
@@ -60,13 +63,28 @@ fn compare(arguments: &[&str], at_least: usize) {
     let plainly = outcomes(&suite, arguments, Command::new(python));
     assert!(plainly.len() >= at_least, "{} tests only", plainly.len());
     let in_memory = outcomes(&suite, arguments, memory.program(python));
-    let different: Vec<_> =
-        plainly.iter().filter(|(name, outcome)| in_memory.get(*name) != Some(outcome)).collect();
-    let of = |name: &String| in_memory.get(name);
-    let different: Vec<_> =
-        different.iter().map(|(name, plainly)| (name, plainly, of(name))).collect();
+    assert!(plainly.keys().eq(in_memory.keys()), "{plainly:?}\n{in_memory:?}");
+    let mut different = differences(plainly, in_memory);
+    // Some of these tests are about time, and fail on a busy machine: what the library does, it does each time.
+    for _ in 0..ATTEMPTS {
+        if different.is_empty() {
+            return;
+        }
+        let names: Vec<_> = different.iter().map(|(name, ..)| format!("test.{name}")).collect();
+        let names: Vec<_> = names.iter().map(String::as_str).collect();
+        let plainly = outcomes(&suite, &names, Command::new(python));
+        different = differences(plainly, outcomes(&suite, &names, memory.program(python)));
+    }
     assert!(different.is_empty(), "test, without, with the library: {different:#?}");
-    assert_eq!(plainly.len(), in_memory.len());
+}
+
+/// Tests that come to something else, and what they come to without and with the library.
+fn differences(plainly: Outcomes, in_memory: Outcomes) -> Vec<(String, String, Option<String>)> {
+    let with = plainly.into_iter().map(|(name, plainly)| {
+        let with = in_memory.get(&name).cloned();
+        (name, plainly, with)
+    });
+    with.filter(|(_, plainly, with)| Some(plainly) != with.as_ref()).collect()
 }
 
 #[test]
