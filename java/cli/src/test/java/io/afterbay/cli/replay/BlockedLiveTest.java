@@ -27,6 +27,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.apache.flink.api.common.JobID;
+import org.apache.flink.configuration.Configuration;
+import org.apache.flink.runtime.state.StateBackend;
+import org.apache.flink.runtime.state.StateBackendLoader;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -523,6 +526,23 @@ class BlockedLiveTest {
                 .hasMessageContaining(id + "/chk-4");
         assertThat(cluster.live()).hasSize(before);
         assertThat(opened().isLiveStopped()).isFalse();
+    }
+
+    @Test
+    void everyBackendThatARunCanHaveIsKnownByWhatTheClusterCallsIt() throws Exception {
+        for (Backend backend : Backend.KNOWN) {
+            Configuration settings = new Configuration();
+            backend.configure(settings);
+            StateBackend made =
+                    StateBackendLoader.loadStateBackendFromConfig(
+                            settings, BlockedLiveTest.class.getClassLoader(), null);
+            assertThat(Backend.named(BlockedLive.backend(made.getName())).type())
+                    .isEqualTo(backend.type());
+        }
+        assertThat(BlockedLive.backend("null")).isNull();
+        assertThatThrownBy(() -> BlockedLive.backend("OtherStateBackend"))
+                .hasMessageContaining("OtherStateBackend")
+                .hasMessageContaining("it was not stopped");
     }
 
     static ReplayPlan plan() {
