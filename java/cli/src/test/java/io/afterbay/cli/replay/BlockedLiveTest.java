@@ -7,6 +7,7 @@ import io.afterbay.cli.engine.Backend;
 import io.afterbay.cli.engine.EngineSettings;
 import io.afterbay.cli.engine.MemorySplit;
 import io.afterbay.cli.job.RunRules;
+import io.afterbay.cli.process.WorkDirectory;
 import io.afterbay.cli.remote.ClusterAddress;
 import io.afterbay.cli.remote.ClusterRest;
 import io.afterbay.cli.replay.LiveStop.Phase;
@@ -299,6 +300,29 @@ class BlockedLiveTest {
             }
         }
         assertThat(cancelled).isPositive().isLessThan(REQUESTS_MIN);
+    }
+
+    /** As a process that was refused does it, before anything has come of it. */
+    @Test
+    void aReplayWhoseDirectoryIsGoneMeanwhileIsCancelled() throws Exception {
+        beginUntilTheReplayRuns();
+        ReplayDirectory removed =
+                ReplayDirectory.of(
+                        directory,
+                        address ->
+                                new ClusterRest(
+                                        address,
+                                        request -> {
+                                            if (request.method().equals("PATCH")) {
+                                                WorkDirectory.remove(directory);
+                                            }
+                                            return cluster.send(request);
+                                        }));
+        assertThat(
+                        continuation(removed, new BlockedLive(removed, plan(), cluster, waiting))
+                                .cancel())
+                .isEqualTo(ExitCode.OK);
+        assertThat(directory).doesNotExist();
     }
 
     /** A process may have given it up, and its job still be at work. */
