@@ -1,6 +1,7 @@
 package io.afterbay.cli.replay;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import io.afterbay.cli.engine.Backend;
 import io.afterbay.cli.engine.EngineSettings;
 import io.afterbay.cli.engine.RestorePoint;
 import io.afterbay.cli.remote.ClusterAddress;
@@ -12,6 +13,7 @@ import io.afterbay.cli.replay.LiveStop.Phase;
 import io.afterbay.cli.run.DetachedStart;
 import io.afterbay.command.CommandFailure;
 import io.afterbay.command.ExitCode;
+import io.afterbay.flink.AfterbayStateBackend;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Objects;
@@ -44,11 +46,15 @@ import org.jspecify.annotations.Nullable;
  * <p>Thread safe: who ends a replay may meet the program's thread here.
  */
 final class BlockedLive {
-    private static final Map<String, String> BACKENDS =
+    /** By what a cluster calls them. */
+    private static final Map<String, Backend> BACKENDS =
             Map.of(
-                    "HashMapStateBackend", "hashmap",
-                    "EmbeddedRocksDBStateBackend", "rocksdb",
-                    "AfterbayStateBackend", "afterbay");
+                    "HashMapStateBackend",
+                    Backend.HASHMAP,
+                    "EmbeddedRocksDBStateBackend",
+                    Backend.ROCKSDB,
+                    AfterbayStateBackend.NAME,
+                    Backend.AFTERBAY);
 
     private static final String FINISHED = "FINISHED";
 
@@ -219,15 +225,20 @@ final class BlockedLive {
                 .orElse(1);
     }
 
-    /** Null if the cluster does not say it. */
-    private @Nullable String backend(String type) throws CommandFailure {
-        String name = BACKENDS.get(type);
-        if (name == null && !type.isEmpty() && !type.equals("null")) {
-            throw new CommandFailure(
-                    "the live job has the state backend %s, with which nothing here could start it again; it was not stopped. Use --mode beside, or --own-output"
-                            .formatted(type));
+    /**
+     * @param shown by the cluster, which may leave it open
+     */
+    static @Nullable String backend(String shown) throws CommandFailure {
+        Backend backend = BACKENDS.get(shown);
+        if (backend != null) {
+            return backend.name();
         }
-        return name;
+        if (shown.isEmpty() || shown.equals("null")) {
+            return null;
+        }
+        throw new CommandFailure(
+                "the live job has the state backend %s, with which nothing here could start it again; it was not stopped. Use --mode beside, or --own-output"
+                        .formatted(shown));
     }
 
     /**

@@ -12,6 +12,10 @@ import org.jspecify.annotations.Nullable;
  */
 final class Continuation {
     private static final Duration PATIENCE = Duration.ofMinutes(1);
+
+    /** With a process that also starts the live job again, which waits for slots. */
+    private static final Duration PATIENCE_WITH_LIVE = Duration.ofMinutes(7);
+
     private static final long USUAL_TICK_MS = 100;
 
     private final ReplayDirectory directory;
@@ -162,6 +166,10 @@ final class Continuation {
         }
         directory.wantCancel();
         awaitEnd();
+        if (!directory.exists()) {
+            System.out.println("replay " + id + " is cancelled, before anything had come of it");
+            return ExitCode.OK;
+        }
         boolean hasFinished = directory.hasFinished();
         if (!hasFinished) {
             directory.cancelled();
@@ -181,23 +189,36 @@ final class Continuation {
 
     /** A process that lives ends its job itself; who dies leaves it to this one. */
     private void awaitEnd() throws CommandFailure, InterruptedException {
+        Duration patience = directory.plan().isBlocking() ? PATIENCE_WITH_LIVE : PATIENCE;
         long startNanos = System.nanoTime();
         ReplayJob told = null;
-        while (true) {
-            boolean isHeld = directory.isHeld();
+        while (directory.exists()) {
+            boolean isHeld = isHeld();
             ReplayJob job = directory.jobAtWork().orElse(null);
             if (!isHeld && job == null) {
                 return;
             }
-            if (System.nanoTime() - startNanos > PATIENCE.toNanos()) {
+            if (System.nanoTime() - startNanos > patience.toNanos()) {
                 throw new CommandFailure(
                         "replay %s has not ended within %d s; it does when its job stops"
-                                .formatted(id, PATIENCE.toSeconds()));
+                                .formatted(id, patience.toSeconds()));
             }
             if (!isHeld && job != null && !job.equals(told) && job.cancel(directory)) {
                 told = job;
             }
             Thread.sleep(tickMs);
+        }
+    }
+
+    /** A process of which nothing has come removes the directory when it ends. */
+    private boolean isHeld() throws CommandFailure {
+        try {
+            return directory.isHeld();
+        } catch (CommandFailure e) {
+            if (directory.exists()) {
+                throw e;
+            }
+            return false;
         }
     }
 }

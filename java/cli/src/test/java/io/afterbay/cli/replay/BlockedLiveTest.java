@@ -7,6 +7,7 @@ import io.afterbay.cli.engine.Backend;
 import io.afterbay.cli.engine.EngineSettings;
 import io.afterbay.cli.engine.MemorySplit;
 import io.afterbay.cli.job.RunRules;
+import io.afterbay.cli.process.WorkDirectory;
 import io.afterbay.cli.remote.ClusterAddress;
 import io.afterbay.cli.remote.ClusterRest;
 import io.afterbay.cli.replay.LiveStop.Phase;
@@ -27,6 +28,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.apache.flink.api.common.JobID;
+import org.apache.flink.configuration.Configuration;
+import org.apache.flink.runtime.state.StateBackend;
+import org.apache.flink.runtime.state.StateBackendLoader;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -298,6 +302,29 @@ class BlockedLiveTest {
         assertThat(cancelled).isPositive().isLessThan(REQUESTS_MIN);
     }
 
+    /** As a process that was refused does it, before anything has come of it. */
+    @Test
+    void aReplayWhoseDirectoryIsGoneMeanwhileIsCancelled() throws Exception {
+        beginUntilTheReplayRuns();
+        ReplayDirectory removed =
+                ReplayDirectory.of(
+                        directory,
+                        address ->
+                                new ClusterRest(
+                                        address,
+                                        request -> {
+                                            if (request.method().equals("PATCH")) {
+                                                WorkDirectory.remove(directory);
+                                            }
+                                            return cluster.send(request);
+                                        }));
+        assertThat(
+                        continuation(removed, new BlockedLive(removed, plan(), cluster, waiting))
+                                .cancel())
+                .isEqualTo(ExitCode.OK);
+        assertThat(directory).doesNotExist();
+    }
+
     /** A process may have given it up, and its job still be at work. */
     @Test
     void theLiveJobIsNotStartedBesideTheReplayThatStillRuns() throws Exception {
@@ -523,6 +550,23 @@ class BlockedLiveTest {
                 .hasMessageContaining(id + "/chk-4");
         assertThat(cluster.live()).hasSize(before);
         assertThat(opened().isLiveStopped()).isFalse();
+    }
+
+    @Test
+    void everyBackendThatARunCanHaveIsKnownByWhatTheClusterCallsIt() throws Exception {
+        for (Backend backend : Backend.KNOWN) {
+            Configuration settings = new Configuration();
+            backend.configure(settings);
+            StateBackend made =
+                    StateBackendLoader.loadStateBackendFromConfig(
+                            settings, BlockedLiveTest.class.getClassLoader(), null);
+            assertThat(Backend.named(BlockedLive.backend(made.getName())).type())
+                    .isEqualTo(backend.type());
+        }
+        assertThat(BlockedLive.backend("null")).isNull();
+        assertThatThrownBy(() -> BlockedLive.backend("OtherStateBackend"))
+                .hasMessageContaining("OtherStateBackend")
+                .hasMessageContaining("it was not stopped");
     }
 
     static ReplayPlan plan() {
