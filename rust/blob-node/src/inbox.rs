@@ -22,6 +22,7 @@ use tokio::time::timeout;
 
 use crate::handshake::{Peer, Refused, accept};
 use crate::membership::Membership;
+use crate::outbox::Outbox;
 use crate::report::Reporter;
 
 /// What follows is a message.
@@ -58,6 +59,8 @@ pub(crate) struct Inbox {
     own: Membership,
     messages: mpsc::Sender<Received>,
     reporter: Reporter,
+    /// Where answers go.
+    outboxes: BTreeMap<NodeId, Outbox>,
     memory: Arc<Semaphore>,
     strangers: Arc<Semaphore>,
     observers: Arc<Semaphore>,
@@ -71,11 +74,13 @@ impl Inbox {
         own: Membership,
         messages: mpsc::Sender<Received>,
         reporter: Reporter,
+        outboxes: BTreeMap<NodeId, Outbox>,
     ) -> Self {
         Inbox {
             own,
             messages,
             reporter,
+            outboxes,
             memory: Arc::new(Semaphore::new(INBOX_BYTES_MAX)),
             strangers: Arc::new(Semaphore::new(STRANGERS_MAX)),
             observers: Arc::new(Semaphore::new(OBSERVERS_MAX)),
@@ -143,6 +148,9 @@ impl Inbox {
         let served = match peer {
             Peer::Observer => self.observe(stream).await,
             Peer::Node(node) => {
+                if let Some(outbox) = self.outboxes.get(&node) {
+                    outbox.has_come();
+                }
                 let (end, ended) = oneshot::channel();
                 // The one of before ends by this.
                 self.connected().insert(node.clone(), end);
@@ -255,7 +263,7 @@ mod tests {
         let reporter =
             Reporter::new(own.clone(), "2".to_owned(), events, store, BTreeMap::default());
         let (messages, received) = mpsc::channel(INBOX_MESSAGES_MAX);
-        let inbox = Arc::new(Inbox::new(own, messages, reporter));
+        let inbox = Arc::new(Inbox::new(own, messages, reporter, BTreeMap::new()));
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let (stop, stopping) = watch::channel(false);

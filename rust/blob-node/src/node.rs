@@ -130,7 +130,7 @@ impl ClusterNode {
                 now(began),
             ),
             store: store.clone(),
-            outboxes,
+            outboxes: outboxes.clone(),
             events: events.clone(),
             began,
             down: down.clone(),
@@ -142,7 +142,7 @@ impl ClusterNode {
         };
         let (stop, stopping) = watch::channel(false);
         tokio::spawn(driver.run(happened, received));
-        let inbox = Arc::new(Inbox::new(own.clone(), messages, reporter.clone()));
+        let inbox = Arc::new(Inbox::new(own.clone(), messages, reporter.clone(), outboxes));
         tokio::spawn(inbox.listen(listener, stopping.clone()));
         tokio::spawn(flush(store.clone(), unsynced, options.flush_interval, stopping));
         Ok(ClusterNode(Arc::new(Running {
