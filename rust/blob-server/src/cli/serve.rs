@@ -226,7 +226,11 @@ impl ServeArgs {
         let defaults = afterbay_blob_node::NodeOptions::default();
         let margin_ms = defaults.write_deadline_ms + 2 * defaults.clock_skew_max_ms + 1;
         let node_options = afterbay_blob_node::NodeOptions {
-            detector: DetectorOptions { wait_period_ms: PROBE_MS, ..defaults.detector },
+            detector: DetectorOptions {
+                check_period_ms: 3 * REQUEST_MS,
+                wait_period_ms: PROBE_MS,
+                ..defaults.detector
+            },
             request_timeout_ms: REQUEST_MS,
             tombstone_life_ms: milliseconds(self.undelete_window) + margin_ms,
             compact_interval_ms: milliseconds(self.compact_interval).max(1),
