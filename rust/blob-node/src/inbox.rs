@@ -15,6 +15,7 @@ use std::time::{Duration, Instant};
 
 use afterbay_blob_cluster::{Message, NodeId, PREFIX_BYTES};
 use bytes::{Bytes, BytesMut};
+use rustix::net::sockopt;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot, watch};
@@ -38,8 +39,11 @@ const OBSERVERS_MAX: usize = 16;
 /// At least the longest message.
 pub(crate) const INBOX_BYTES_MAX: usize = 256 << 20;
 pub(crate) const INBOX_MESSAGES_MAX: usize = 256;
-/// Each node asks the others all the time; one that says nothing for so long is not there any more.
-const SILENCE_MAX: Duration = Duration::from_secs(120);
+/// Nodes without a partition in common have nothing to say to each other for long. On a connection on which nothing comes for so
+/// long, the operating system asks whether the other side is there, so often, and ends it if there is no answer.
+const ASKED_AFTER: Duration = Duration::from_secs(60);
+const ASKED_EVERY: Duration = Duration::from_secs(10);
+const ASKED_TIMES: u32 = 6;
 /// After a connection could not be accepted.
 const PAUSE: Duration = Duration::from_millis(100);
 /// The same refusal of the same node is logged so often.
@@ -126,7 +130,7 @@ impl Inbox {
     ) -> io::Result<(TcpStream, SocketAddr, OwnedSemaphorePermit)> {
         let stranger = self.strangers.clone().acquire_owned().await.map_err(io::Error::other)?;
         let (stream, address) = listener.accept().await?;
-        stream.set_nodelay(true)?;
+        prepare(&stream)?;
         Ok((stream, address, stranger))
     }
 
@@ -196,7 +200,7 @@ impl Inbox {
 
     async fn receive(&self, mut stream: TcpStream, from: &NodeId) -> io::Result<()> {
         loop {
-            if timeout(SILENCE_MAX, stream.read_u8()).await?? != MESSAGE {
+            if stream.read_u8().await? != MESSAGE {
                 return Err(io::Error::other("something that is no message"));
             }
             let mut prefix = [0; PREFIX_BYTES];
@@ -213,6 +217,16 @@ impl Inbox {
             }
         }
     }
+}
+
+/// How connections between nodes are.
+pub(crate) fn prepare(stream: &TcpStream) -> io::Result<()> {
+    stream.set_nodelay(true)?;
+    sockopt::set_socket_keepalive(stream, true)?;
+    sockopt::set_tcp_keepidle(stream, ASKED_AFTER)?;
+    sockopt::set_tcp_keepintvl(stream, ASKED_EVERY)?;
+    sockopt::set_tcp_keepcnt(stream, ASKED_TIMES)?;
+    Ok(())
 }
 
 /// Grows as bytes come: what is only announced takes no memory.
@@ -347,6 +361,24 @@ mod tests {
         send(&mut second, &message(2)).await;
         assert_eq!(n1.next().await.message.call.number, 2);
         assert!(ended(&mut first).await);
+    }
+
+    #[tokio::test]
+    async fn a_connection_without_messages_stays() {
+        let mut n1 = n1().await;
+        let mut stream = n1.connect().await;
+        send(&mut stream, &message(1)).await;
+        n1.next().await;
+        // The inbox waits for the next message meanwhile.
+        tokio::time::pause();
+        tokio::time::sleep(Duration::from_secs(24 * 3600)).await;
+        tokio::time::resume();
+        send(&mut stream, &message(2)).await;
+        assert_eq!(n1.next().await.message.call.number, 2);
+        // Who is gone without a word is noticed by the operating system.
+        prepare(&stream).unwrap();
+        assert!(sockopt::socket_keepalive(&stream).unwrap());
+        assert_eq!(sockopt::tcp_keepidle(&stream).unwrap(), ASKED_AFTER);
     }
 
     #[tokio::test]

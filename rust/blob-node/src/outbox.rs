@@ -19,7 +19,7 @@ use tokio::time::timeout;
 
 use crate::driver::{Event, Events};
 use crate::handshake::connect;
-use crate::inbox::{MESSAGE, PROOF_TIME, STALL_TIME, STATUS};
+use crate::inbox::{MESSAGE, PROOF_TIME, STALL_TIME, STATUS, prepare};
 use crate::membership::Membership;
 
 const OUTBOX_MESSAGES_MAX: usize = 1024;
@@ -201,7 +201,7 @@ async fn open(address: &str, own: &Membership, to: &NodeId) -> io::Result<TcpStr
         io::Error::new(io::ErrorKind::TimedOut, text)
     };
     let mut stream = timeout(CONNECT_TIME, TcpStream::connect(address)).await.map_err(late)??;
-    stream.set_nodelay(true)?;
+    prepare(&stream)?;
     let proof = timeout(PROOF_TIME, connect(&mut stream, own, to)).await;
     proof.map_err(|_| {
         let text = format!("{to} did not prove within {PROOF_TIME:?} that it knows the key");
