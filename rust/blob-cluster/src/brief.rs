@@ -216,6 +216,7 @@ impl Debug for StoreAnswer {
                 write!(f, "Scrubbed {:?}, {} unknown", all(&damaged.ids), damaged.unknown)
             }
             StoreAnswer::Scrubbed(Err(refusal)) => write!(f, "Scrubbed {refusal:?}"),
+            StoreAnswer::Failed(refusal) => write!(f, "Failed {refusal:?}"),
         }
     }
 }

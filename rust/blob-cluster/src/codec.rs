@@ -393,6 +393,8 @@ impl<T: Wire> Wire for std::result::Result<T, Refusal> {
 
 #[cfg(test)]
 mod tests {
+    use crate::lineage::lineage;
+
     use super::*;
 
     fn id(number: u128) -> BlobId {
@@ -409,15 +411,8 @@ mod tests {
         Record { id: id(1), kind, life, time_ms, expires_ms, content: Some(content) }
     }
 
-    fn lineage() -> Lineage {
-        let mut lineage = Lineage::default();
-        lineage.begin(Uuid::from_u128(6), 1);
-        lineage.begin(Uuid::from_u128(7), 4);
-        lineage
-    }
-
     fn token() -> Token {
-        Token { lineage: lineage(), sequence: 9 }
+        Token { lineage: lineage(&[(6, 1), (7, 4)]), sequence: 9 }
     }
 
     /// Each request and reply once at least, and all refusals.
@@ -448,7 +443,8 @@ mod tests {
             properties: Bytes::from_static(b"p"),
         };
         let next = Cursor { epoch: Uuid::from_u128(7), sequence: 5 };
-        let page = Page { changes: vec![change], next, lineage: lineage(), end: 12, horizon: 2 };
+        let page =
+            Page { changes: vec![change], next, lineage: token().lineage, end: 12, horizon: 2 };
         let compare = Refusal::Compare {
             reason: CompareReason::BelowHorizon,
             epoch: Uuid::from_u128(2),

@@ -239,6 +239,7 @@ pub(crate) struct Asked {
     pub(crate) owner: Owner,
     pub(crate) sent_ms: u64,
     pub(crate) timeout_ms: u64,
+    fetches: bool,
 }
 
 #[derive(Debug)]
@@ -256,6 +257,8 @@ pub(crate) struct Core {
     asked: BTreeMap<u64, Asked>,
     timeouts: BTreeSet<(u64, u64)>,
     load: BTreeMap<NodeId, usize>,
+    /// Those of them that ask for blobs.
+    fetches: BTreeMap<NodeId, usize>,
     stores: BTreeMap<u64, (PartitionId, StoreOwner)>,
     actions: Vec<Action>,
     /// Messages to this node itself.
@@ -287,6 +290,7 @@ impl Core {
             asked: BTreeMap::new(),
             timeouts: BTreeSet::new(),
             load: BTreeMap::new(),
+            fetches: BTreeMap::new(),
             stores: BTreeMap::new(),
             actions: Vec::new(),
             loopback: VecDeque::new(),
@@ -303,9 +307,13 @@ impl Core {
         let number = self.number();
         let sent_ms = self.now.mono_ms;
         let timeout_ms = sent_ms + self.options.request_timeout_ms;
-        self.asked.insert(number, Asked { to: to.clone(), owner, sent_ms, timeout_ms });
+        let fetches = matches!(request, Request::Fetch { .. });
+        self.asked.insert(number, Asked { to: to.clone(), owner, sent_ms, timeout_ms, fetches });
         self.timeouts.insert((timeout_ms, number));
         *self.load.entry(to.clone()).or_default() += 1;
+        if fetches {
+            *self.fetches.entry(to.clone()).or_default() += 1;
+        }
         let call = Call { session: self.session, number };
         self.send(to, Message { call, body: Body::Request(request) });
         number
@@ -387,11 +395,19 @@ impl Core {
         if let Some(load) = self.load.get_mut(&asked.to) {
             *load -= 1;
         }
+        if let Some(fetches) = self.fetches.get_mut(&asked.to).filter(|_| asked.fetches) {
+            *fetches -= 1;
+        }
         Some(asked)
     }
 
     pub(crate) fn next_timeout_ms(&self) -> Option<u64> {
         self.timeouts.first().map(|(timeout_ms, _)| *timeout_ms)
+    }
+
+    /// Whether one more request for blobs may be under way to a node.
+    pub(crate) fn may_fetch(&self, node: &NodeId) -> bool {
+        self.fetches.get(node).copied().unwrap_or(0) < self.options.fetches_max
     }
 
     /// Requests to a node that are not answered.

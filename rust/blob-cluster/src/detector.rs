@@ -18,7 +18,7 @@ use crate::identity::NodeId;
 pub struct DetectorOptions {
     /// So many consecutive failures mark a node as down.
     pub failures_max: u32,
-    /// They have to lie within so many milliseconds.
+    /// They have to lie within so many milliseconds: more than from the end of one request to that of the next one.
     pub check_period_ms: u64,
     /// A node that is down gets no request for so many milliseconds.
     pub wait_period_ms: u64,

@@ -3,7 +3,8 @@
 //!
 //! One replica's word is enough for bytes, not for their absence: it may never have got the blob, or not know yet that a delete
 //! was taken back. So a get ends with *deleted* only when so many replicas say nothing else that one of them has acknowledged
-//! the last undelete, if there was one, and with *not found* when all say so.
+//! the last undelete, if there was one, and with *not found* when all say so. The others are asked all the same if they answer
+//! soon, since they may know of an undelete that was not acknowledged.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -34,6 +35,7 @@ struct Get {
     open: BTreeMap<u64, NodeId>,
     /// Whom the last piece came from.
     last: Option<NodeId>,
+    /// When the one that was asked last takes long; `u64::MAX` once it does.
     hedge_ms: u64,
     refused: BTreeMap<NodeId, Refusal>,
 }
@@ -107,6 +109,9 @@ impl Gets {
             if get.ends_ms <= now_ms {
                 let error = unavailable(0, 1, get.refused.iter());
                 core.answer(get.client, ClientAnswer::Failed(error));
+                self.under_way.remove(&number);
+            } else if get.is_said(core) {
+                core.answer(get.client, ClientAnswer::Failed(get.failure(core)));
                 self.under_way.remove(&number);
             } else {
                 get.hedge_ms = u64::MAX;
@@ -188,10 +193,19 @@ impl Get {
             let (head, bytes) = (head.clone(), std::mem::take(&mut self.bytes).freeze());
             return Some(ClientAnswer::Got { head, bytes });
         }
-        if !self.open.is_empty() || self.ask_next(core, number) {
+        // For one that takes long already, or was down and is asked again to see, others are asked meanwhile.
+        let is_up = self.open.values().any(|node| !core.detector.is_down(node));
+        if is_up && self.hedge_ms != u64::MAX {
             return None;
         }
-        Some(ClientAnswer::Failed(self.failure(core)))
+        if self.ask_next(core, number) {
+            let wait_ms = core.latencies.p95_ms().unwrap_or(0).max(core.options.hedge_ms_min);
+            self.hedge_ms = core.now.mono_ms + wait_ms;
+            return None;
+        }
+        let is_enough = if is_up { self.is_said(core) } else { self.is_sure(core) };
+        let waits = !self.open.is_empty() && !is_enough;
+        (!waits).then(|| ClientAnswer::Failed(self.failure(core)))
     }
 
     /// Asks one more replica for the bytes that come next; false if there is none.
@@ -204,10 +218,6 @@ impl Get {
         let (id, also_deleted) = (self.id, self.also_deleted);
         let request = Request::Read { id, range: begin..end, also_deleted };
         let call = core.ask(&node, request, Owner::Get(number));
-        if self.open.is_empty() {
-            let wait_ms = core.latencies.p95_ms().unwrap_or(0).max(core.options.hedge_ms_min);
-            self.hedge_ms = core.now.mono_ms + wait_ms;
-        }
         self.open.insert(call, node);
         true
     }
@@ -221,10 +231,11 @@ impl Get {
             .replicas(self.id.partition)
             .iter()
             .filter(|node| !self.refused.contains_key(*node) && !asked.contains(node));
+        let is_sure = self.is_sure(core);
         let mut best = None;
         for node in left {
             let down = !core.detector.is_available(node, core.now.mono_ms);
-            if down && !self.open.is_empty() {
+            if (down && !self.open.is_empty()) || (is_sure && core.detector.is_down(node)) {
                 continue;
             }
             let (other, remote) = (self.last.as_ref() != Some(node), *node != core.id);
@@ -234,6 +245,20 @@ impl Get {
             }
         }
         best.map(|(_, node)| node)
+    }
+
+    /// Whether so many say that it is deleted or expired that nobody is waited for who is down.
+    fn is_sure(&self, core: &Core) -> bool {
+        let failure = || self.failure(core);
+        self.head.is_none() && matches!(failure(), ClientError::Deleted | ClientError::Expired)
+    }
+
+    /// Whether so many say so themselves that nobody is waited for who takes long. What one says that does not know the blob may be
+    /// wrong: it has heard of an undelete, and has no content yet.
+    fn is_said(&self, core: &Core) -> bool {
+        let says = |r: &&Refusal| matches!(r, Refusal::Deleted { .. } | Refusal::Expired);
+        let said = self.refused.values().filter(says).count();
+        self.head.is_none() && said >= reads_for(core.map.replicas(self.id.partition).len())
     }
 
     fn failure(&self, core: &Core) -> ClientError {

@@ -18,7 +18,8 @@ use uuid::Uuid;
 use crate::message::Epoch;
 use crate::token::{Position, Token};
 
-/// Epochs that a lineage has, at most: the first one, and the last ones.
+/// Epochs that a lineage has, at most: the first one, and the last ones. What was between them is one without a name, so that
+/// the first one ends where it did.
 const EPOCHS_MAX: usize = 32;
 
 /// The epochs of a log, the newest last.
@@ -45,7 +46,8 @@ impl Lineage {
     pub(crate) fn begin(&mut self, id: Uuid, start: u64) {
         self.0.retain(|epoch| epoch.start <= start);
         if self.0.len() >= EPOCHS_MAX {
-            self.0.remove(1);
+            self.0[1].id = Uuid::nil();
+            self.0.remove(2);
         }
         self.0.push(Epoch { id, start });
     }
@@ -66,7 +68,7 @@ impl Lineage {
     }
 
     fn find(&self, id: Uuid) -> Option<usize> {
-        self.0.iter().rposition(|epoch| epoch.id == id)
+        self.0.iter().rposition(|epoch| epoch.id == id && !id.is_nil())
     }
 
     /// Whether who is there has taken over this log, which ends at `end`, and not another state of it.
@@ -89,17 +91,19 @@ impl Lineage {
     }
 }
 
+/// One whose epochs have these ids, and begin there.
+#[cfg(test)]
+pub(crate) fn lineage(epochs: &[(u128, u64)]) -> Lineage {
+    let mut lineage = Lineage::default();
+    for &(id, start) in epochs {
+        lineage.begin(Uuid::from_u128(id), start);
+    }
+    lineage
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn lineage(epochs: &[(u128, u64)]) -> Lineage {
-        let mut lineage = Lineage::default();
-        for &(id, start) in epochs {
-            lineage.begin(Uuid::from_u128(id), start);
-        }
-        lineage
-    }
 
     fn position(epoch: u128, sequence: u64) -> Position {
         Position { incarnation: Uuid::from_u128(1), epoch: Uuid::from_u128(epoch), sequence }
@@ -146,5 +150,22 @@ mod tests {
         assert_eq!(log.incarnation(), Some(Uuid::from_u128(1)));
         assert_eq!(log.current(), Some(Uuid::from_u128(99)));
         assert!(log.has(&position(98, 114), 200) && !log.has(&position(5, 20), 200));
+    }
+
+    #[test]
+    fn epochs_that_are_forgotten_leave_the_first_one_its_end() {
+        let mut log = lineage(&[(1, 1)]);
+        for number in 2..100 {
+            log.begin(Uuid::from_u128(number), 10 * number as u64);
+            assert!(log.has(&position(1, 20), 2_000) && !log.has(&position(1, 21), 2_000));
+            // A backup of the first epoch, and a peer that had taken over the log until then.
+            let token = Token { lineage: log.clone(), sequence: 10 * number as u64 };
+            assert_eq!(lineage(&[(1, 1), (200, 15)]).covered(&token), 15);
+            assert_eq!(lineage(&[(1, 1), (200, 25)]).covered(&token), 20, "{number}");
+        }
+        assert!(!log.has(&position(0, 1), 2_000), "no epoch has no name");
+        assert_eq!(Lineage::new(log.epochs().to_vec()), Ok(log.clone()));
+        // The end of what lies between is not known any more, and no token of it counts.
+        assert_eq!(log.covered(&Token { lineage: lineage(&[(1, 1), (2, 20)]), sequence: 30 }), 20);
     }
 }

@@ -57,7 +57,7 @@ impl LocalStore {
     /// Carries out what [`crate::Action::Store`] says; the answer is for [`crate::Node::on_stored`].
     pub fn execute(&self, partition: PartitionId, operation: StoreOperation) -> StoreAnswer {
         let Some(partition) = self.partitions.get(&partition) else {
-            return refuse(operation, Refusal::NotHere);
+            return StoreAnswer::Failed(Refusal::NotHere);
         };
         match operation {
             StoreOperation::Load => StoreAnswer::Loaded(self.load(partition)),
@@ -322,27 +322,5 @@ fn compact(partition: &Partition, options: &CompactionOptions) -> Result<(), Err
         if report.segments_before == 0 || report.given_up {
             return Ok(());
         }
-    }
-}
-
-/// The refusal of an operation, in its own form.
-fn refuse(operation: StoreOperation, refusal: Refusal) -> StoreAnswer {
-    match operation {
-        StoreOperation::Load => StoreAnswer::Loaded(Err(refusal)),
-        StoreOperation::Apply { .. }
-        | StoreOperation::Repair { .. }
-        | StoreOperation::Expel { .. } => StoreAnswer::Applied(vec![Err(refusal)]),
-        StoreOperation::Known { .. } => StoreAnswer::Known(Err(refusal)),
-        StoreOperation::Read { .. } => StoreAnswer::Read(Err(refusal)),
-        StoreOperation::Changes { .. } => StoreAnswer::Changes(Err(refusal)),
-        StoreOperation::Missing { .. } => StoreAnswer::Missing(Err(refusal)),
-        StoreOperation::Holds { .. } => StoreAnswer::Holds(Err(refusal)),
-        StoreOperation::Export { ids, .. } => {
-            StoreAnswer::Exported(ids.into_iter().map(|id| (id, Err(refusal.clone()))).collect())
-        }
-        StoreOperation::SaveTokens { .. } => StoreAnswer::Saved(Err(refusal)),
-        StoreOperation::Flush => StoreAnswer::Flushed(Err(refusal)),
-        StoreOperation::Compact { .. } => StoreAnswer::Compacted(Err(refusal)),
-        StoreOperation::Scrub => StoreAnswer::Scrubbed(Err(refusal)),
     }
 }

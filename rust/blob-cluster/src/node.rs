@@ -313,6 +313,9 @@ impl Node {
             (StoreOwner::Load, _) => replica.load_ms = now_ms + backoff_ms,
             (StoreOwner::Pull(node), answer) => replica.on_stored(core, &node, answer),
             (StoreOwner::Tokens, StoreAnswer::Saved(saved)) => replica.on_saved(core, saved),
+            (StoreOwner::Tokens, StoreAnswer::Failed(refusal)) => {
+                replica.on_saved(core, Err(refusal));
+            }
             (StoreOwner::Tokens, _) => replica.on_saved(core, Err(Refusal::NotReady)),
             (StoreOwner::Repair(ids), answer) => replica.on_repaired(core, &ids, &answer),
             (StoreOwner::Flush, answer) => {

@@ -36,6 +36,8 @@ pub struct NodeOptions {
     pub page_records: usize,
     /// Bytes of blobs that one answer has; the one that reaches it is the last one.
     pub fetch_bytes_max: usize,
+    /// Requests for blobs to one node at once, of all partitions together: so many such answers are in memory on their way.
+    pub fetches_max: usize,
     /// A partition is compacted so often; 0 is never.
     pub compact_interval_ms: u64,
     /// Deleted blobs and their tombstones stay for so long at least. Blobs can be undeleted for a little less: by then, and by
@@ -72,6 +74,7 @@ impl Default for NodeOptions {
             batches_max: 2,
             page_records: 1000,
             fetch_bytes_max: 8 << 20,
+            fetches_max: 4,
             compact_interval_ms: 60_000,
             tombstone_life_ms: 7 * 24 * 3600 * 1000,
             flush_interval_ms: 1_000,
@@ -102,6 +105,7 @@ impl NodeOptions {
             batch_partitions: 3,
             page_records: 16,
             fetch_bytes_max: 16 << 10,
+            fetches_max: 2,
             compact_interval_ms: 500,
             tombstone_life_ms: 5_000,
             flush_interval_ms: 200,
@@ -139,6 +143,7 @@ impl NodeOptions {
             ("batch_partitions", self.batch_partitions as u64),
             ("batches_max", self.batches_max as u64),
             ("fetch_bytes_max", self.fetch_bytes_max as u64),
+            ("fetches_max", self.fetches_max as u64),
             ("detector.failures_max", self.detector.failures_max.into()),
         ];
         for (option, value) in positive {
@@ -148,6 +153,18 @@ impl NodeOptions {
             self.page_records > 1,
             "page_records",
             format!("{}: a number from 2 on is allowed", self.page_records),
+        )?;
+        // Requests of a pull follow each other: a node that answers none must be taken for down by them alone.
+        let apart = self.request_timeout_ms.saturating_add(self.pull_backoff_ms);
+        let apart = apart.saturating_mul(u64::from(self.detector.failures_max) - 1);
+        require(
+            self.detector.check_period_ms > apart,
+            "detector.check_period_ms",
+            format!(
+                "{}: more than (failures_max - 1) * (request_timeout_ms + pull_backoff_ms) = {apart} is allowed; so many \
+                 failures in a row must lie within it",
+                self.detector.check_period_ms
+            ),
         )?;
         // A write may be late by its deadline; two clocks may be wrong in opposite directions.
         let least = self.write_deadline_ms + 2 * self.clock_skew_max_ms;
@@ -189,5 +206,11 @@ mod tests {
         assert_eq!(named(|o| o.tombstone_life_ms = 2_000), Some("tombstone_life_ms"));
         assert_eq!(named(|o| o.page_records = 1), Some("page_records"));
         assert_eq!(named(|o| o.batches_max = 0), Some("batches_max"));
+        assert_eq!(named(|o| o.fetches_max = 0), Some("fetches_max"));
+        let period = Some("detector.check_period_ms");
+        assert_eq!(named(|o| o.request_timeout_ms = o.detector.check_period_ms), period);
+        assert_eq!(named(|o| o.pull_backoff_ms = o.detector.check_period_ms), period);
+        assert_eq!(named(|o| o.detector.failures_max = 3), period);
+        assert_eq!(named(|o| (o.detector.failures_max, o.detector.check_period_ms) = (1, 1)), None);
     }
 }

@@ -134,7 +134,9 @@ impl Replica {
                 compare.horizon = Some(page.horizon);
             }
         }
-        peer.lag = page.end.saturating_sub(page.next.sequence);
+        // Until it is here, all of the page is missing.
+        let from = page.changes.iter().map(|change| change.sequence).min();
+        peer.lag = page.end.saturating_sub(from.unwrap_or(page.next.sequence));
         let records: Vec<Record> =
             page.changes.iter().filter_map(afterbay_blob_store::Change::record).collect();
         peer.page = Some(page);
@@ -264,7 +266,7 @@ impl Replica {
         let share = all.div_ceil(busy).min(FETCH_IDS_MAX);
         missing.truncate(share);
         let Some(peer) = self.peers.get_mut(node) else { return };
-        if missing.is_empty() {
+        if missing.is_empty() || !core.may_fetch(node) {
             peer.step = Step::Waiting;
             peer.ready_ms = core.now.mono_ms + core.options.pull_interval_ms;
             return;
@@ -443,7 +445,7 @@ impl Replica {
         let nodes: Vec<NodeId> = tokens.keys().cloned().collect();
         match saved {
             Ok(end) => {
-                self.on_epoch_saved(core, true);
+                self.on_epoch_saved(core, None);
                 if let Some(log) = &mut self.log {
                     log.end = end;
                 }
@@ -453,7 +455,7 @@ impl Replica {
             }
             Err(refusal) => {
                 tracing::warn!(partition = %self.partition, %refusal, "tokens are not saved");
-                self.on_epoch_saved(core, false);
+                self.on_epoch_saved(core, Some(&refusal));
                 nodes.iter().for_each(|node| self.pull_failed(core, node));
             }
         }
@@ -464,6 +466,9 @@ impl Replica {
     fn pulled(&mut self, core: &mut Core, node: &NodeId) {
         let Some(peer) = self.peers.get_mut(node) else { return };
         let page = peer.page.take();
+        if let Some(page) = &page {
+            peer.lag = page.end.saturating_sub(page.next.sequence);
+        }
         let more = page.is_some_and(|p| !p.changes.is_empty() && p.next.sequence < p.end);
         let at_once = more || peer.compare_anew;
         let wait_ms = if at_once { 0 } else { core.options.pull_interval_ms };

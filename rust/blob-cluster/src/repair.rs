@@ -93,9 +93,14 @@ impl Replica {
         if !due || self.log.is_none() || self.peers.is_empty() {
             return;
         }
-        let ids = self.repairs.next();
         let nodes: Vec<&NodeId> = self.peers.keys().collect();
-        let node = nodes[self.repairs.turn % nodes.len()].clone();
+        let next = |turn: usize| nodes[turn % nodes.len()].clone();
+        if !core.may_fetch(&next(self.repairs.turn)) {
+            self.repairs.wait(core);
+            return;
+        }
+        let ids = self.repairs.next();
+        let node = next(self.repairs.turn);
         if !core.detector.ask(&node, core.now.mono_ms) {
             self.repairs.turn += 1;
             self.repairs.after = None;

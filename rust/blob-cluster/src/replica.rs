@@ -1,7 +1,8 @@
 //! One replica of this node: what is known of its log, and of each other replica of the partition.
 //!
 //! # What a replica may say
-//! - *loaded*: before, it answers nothing.
+//! - *open*: before, it answers nothing. Then it may be read.
+//! - *loaded*: the epoch of its log is on the disk. Before, as on a full disk, it takes nothing, and others do not pull from it.
 //! - *filled*: it has compared itself with the others once. Before, that it does not have a blob means nothing.
 //! - *suspect*: its log was put back to an older state (a backup, a disk image). It may have blobs that were deleted since, and
 //!   whose tombstones are gone everywhere else: nobody may read or pull from it until it was compared.
@@ -11,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::core::{Core, StoreOwner};
 use crate::identity::NodeId;
 use crate::lineage::Lineage;
-use crate::message::{Cursor, Page, Since};
+use crate::message::{Cursor, Page, Refusal, Since};
 use crate::repair::Repairs;
 use crate::store_call::{Loaded, StoreOperation};
 use crate::token::{Token, Tokens};
@@ -26,8 +27,11 @@ const FIRST_SEQUENCE: u64 = 1;
 pub(crate) struct Replica {
     pub(crate) partition: PartitionId,
     pub(crate) log: Option<OwnLog>,
-    /// A log whose new epoch is not on the disk yet: it answers nothing, and takes nothing.
+    /// A log whose new epoch is not on the disk yet.
     opening: Option<OwnLog>,
+    pub(crate) is_open: bool,
+    /// Why the epoch could not be written; it is tried again.
+    pub(crate) not_loaded: Option<Refusal>,
     pub(crate) lineage: Lineage,
     /// Saved ones.
     pub(crate) tokens: BTreeMap<NodeId, Token>,
@@ -91,7 +95,7 @@ pub(crate) enum Step {
     Applying,
     /// The store is asked what is missing.
     Looking,
-    /// Others fetch what is missing.
+    /// Others fetch what is missing, or enough is being fetched from the node.
     Waiting,
     /// Asked for what is missing.
     Fetching(Vec<BlobId>),
@@ -161,6 +165,8 @@ impl Replica {
             partition,
             log: None,
             opening: None,
+            is_open: false,
+            not_loaded: None,
             lineage: Lineage::default(),
             tokens: BTreeMap::new(),
             advanced: BTreeMap::new(),
@@ -198,6 +204,7 @@ impl Replica {
         self.lineage.begin(core.source.uuid(), end);
         self.tokens = if are_beside { of } else { BTreeMap::new() };
         self.opening = Some(OwnLog { end, opened_at: end });
+        self.is_open = true;
         self.load_ms = u64::MAX;
         self.set_peers(core);
         if is_suspect || (!are_beside && end > FIRST_SEQUENCE) {
@@ -211,9 +218,10 @@ impl Replica {
     }
 
     /// The epoch is on the disk, or could not be written.
-    pub(crate) fn on_epoch_saved(&mut self, core: &Core, saved: bool) {
+    pub(crate) fn on_epoch_saved(&mut self, core: &Core, refusal: Option<&Refusal>) {
         let Some(log) = self.opening.take() else { return };
-        if saved {
+        self.not_loaded = refusal.cloned();
+        if refusal.is_none() {
             self.log = Some(log);
         } else {
             self.load_ms = core.now.mono_ms + core.options.pull_backoff_ms;

@@ -41,18 +41,19 @@ pub(crate) fn serve(
         refuse(core, from, call, &request, Refusal::Busy);
         return;
     }
-    let (id, doubted) = match &request {
+    let (id, of) = match &request {
         Request::Changes(_) => {
             let Request::Changes(since) = request else { return };
             gathered.begin(core, replicas, from, call, since);
             return;
         }
-        // What is written now is no matter of doubt.
-        Request::Write { id, .. } => (id.partition, true),
-        Request::Known { id } | Request::Read { id, .. } => (id.partition, false),
-        Request::Holds { partition, .. } | Request::Fetch { partition, .. } => (*partition, false),
+        Request::Write { id, .. } => (id.partition, Of::Log),
+        Request::Known { id } | Request::Read { id, .. } => (id.partition, Of::Blobs),
+        Request::Holds { partition, .. } | Request::Fetch { partition, .. } => {
+            (*partition, Of::Blobs)
+        }
     };
-    if let Err(refusal) = may_answer(replicas.get(&id), doubted) {
+    if let Err(refusal) = may_answer(replicas.get(&id), of) {
         refuse(core, from, call, &request, refusal);
         return;
     }
@@ -74,10 +75,14 @@ pub(crate) fn serve(
         }
         Request::Known { id } => (StoreOperation::Known { id }, Served::Known),
         Request::Read { id, range, also_deleted } => {
+            // Who asks for more goes on where this ends.
+            let end = range.start.saturating_add(core.options.piece_bytes).min(range.end);
+            let range = range.start..end;
             (StoreOperation::Read { id, range, also_deleted }, Served::Read(id))
         }
         Request::Holds { ids, .. } => (StoreOperation::Holds { ids }, Served::Holds),
         Request::Fetch { ids, bytes_max, .. } => {
+            let bytes_max = bytes_max.min(core.options.fetch_bytes_max);
             (StoreOperation::Export { ids, bytes_max }, Served::Fetch)
         }
         Request::Changes(_) => return,
@@ -85,12 +90,25 @@ pub(crate) fn serve(
     core.store(id, operation, StoreOwner::Serve(from.clone(), call, served));
 }
 
-fn may_answer(replica: Option<&Replica>, doubted: bool) -> Result<(), Refusal> {
-    match replica {
-        None => Err(Refusal::NotHere),
-        Some(replica) if replica.log.is_none() => Err(Refusal::NotReady),
-        Some(replica) if replica.suspect && !doubted => Err(Refusal::Suspect),
-        Some(_) => Ok(()),
+/// What a request is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Of {
+    /// What the replica has: not while that is in doubt.
+    Blobs,
+    /// What it takes, and has taken when: not before its epoch is on the disk. What is written now is no matter of doubt; and that
+    /// it is in doubt it learns from the tokens of others.
+    Log,
+}
+
+fn may_answer(replica: Option<&Replica>, of: Of) -> Result<(), Refusal> {
+    let replica = replica.ok_or(Refusal::NotHere)?;
+    match of {
+        Of::Blobs if !replica.is_open => Err(Refusal::NotReady),
+        Of::Blobs if replica.suspect => Err(Refusal::Suspect),
+        Of::Log if replica.log.is_none() => {
+            Err(replica.not_loaded.clone().unwrap_or(Refusal::NotReady))
+        }
+        Of::Blobs | Of::Log => Ok(()),
     }
 }
 
@@ -118,7 +136,10 @@ pub(crate) fn on_stored(
     answer: StoreAnswer,
 ) {
     let Some(replica) = replicas.get_mut(&partition) else { return };
-    let strange = || Refusal::Store("the store has answered something else".to_owned());
+    let failed = match &answer {
+        StoreAnswer::Failed(refusal) => refusal.clone(),
+        _ => Refusal::Store("the store has answered something else".to_owned()),
+    };
     let reply = match (served, answer) {
         (Served::Write(durability), StoreAnswer::Applied(results)) => {
             if durability == Durability::Fast {
@@ -126,7 +147,7 @@ pub(crate) fn on_stored(
             }
             Reply::Written(results.into_iter().find(Result::is_err).unwrap_or(Ok(())))
         }
-        (Served::Write(_), _) => Reply::Written(Err(strange())),
+        (Served::Write(_), _) => Reply::Written(Err(failed)),
         (Served::Known, StoreAnswer::Known(known)) => {
             let filled = replica.is_filled(core);
             Reply::Known(match known {
@@ -134,7 +155,7 @@ pub(crate) fn on_stored(
                 known => known,
             })
         }
-        (Served::Known, _) => Reply::Known(Err(strange())),
+        (Served::Known, _) => Reply::Known(Err(failed)),
         (Served::Read(id), StoreAnswer::Read(read)) => {
             note_damage(core, replica, id, read.as_ref().err());
             Reply::Read(match read {
@@ -142,20 +163,20 @@ pub(crate) fn on_stored(
                 read => read,
             })
         }
-        (Served::Read(_), _) => Reply::Read(Err(strange())),
+        (Served::Read(_), _) => Reply::Read(Err(failed)),
         (Served::Holds, StoreAnswer::Holds(holds)) => Reply::Holds(holds),
-        (Served::Holds, _) => Reply::Holds(Err(strange())),
+        (Served::Holds, _) => Reply::Holds(Err(failed)),
         (Served::Fetch, StoreAnswer::Exported(found)) => {
             for (id, records) in &found {
                 note_damage(core, replica, *id, records.as_ref().err());
             }
             Reply::Fetched(Ok(found))
         }
-        (Served::Fetch, _) => Reply::Fetched(Err(strange())),
+        (Served::Fetch, _) => Reply::Fetched(Err(failed)),
         (Served::Changes(gather, at), answer) => {
             let page = match answer {
                 StoreAnswer::Changes(page) => page,
-                _ => Err(strange()),
+                _ => Err(failed),
             };
             gathered.add(core, replica, gather, at, page);
             return;
@@ -189,8 +210,7 @@ impl Gathered {
         for (at, (partition, (from_sequence, limit))) in
             partitions.into_iter().zip(asked).enumerate()
         {
-            // In doubt, it has to learn from the tokens of others that it is.
-            match may_answer(replicas.get(&partition), true) {
+            match may_answer(replicas.get(&partition), Of::Log) {
                 Ok(()) => {
                     let operation = StoreOperation::Changes { from: from_sequence, limit };
                     let served = Served::Changes(number, at);

@@ -4,6 +4,7 @@ use afterbay_blob_format::PartitionId;
 
 use crate::core::Core;
 use crate::identity::NodeId;
+use crate::message::Refusal;
 use crate::replica::Verdict;
 use crate::serve::Replicas;
 
@@ -23,8 +24,10 @@ pub struct NodeStatus {
 pub struct ReplicaStatus {
     /// The partition.
     pub partition: PartitionId,
-    /// Its files are open.
+    /// Its files are open, and it takes records.
     pub is_loaded: bool,
+    /// Why it can only be read: the epoch of its log could not be written, which is tried again.
+    pub not_loaded: Option<Refusal>,
     /// It has compared itself with the others once.
     pub is_filled: bool,
     /// It was put back to an older state, and is not compared yet.
@@ -73,6 +76,7 @@ pub(crate) fn status(core: &Core, replicas: &Replicas) -> NodeStatus {
     let replicas = replicas.values().map(|replica| ReplicaStatus {
         partition: replica.partition,
         is_loaded: replica.log.is_some(),
+        not_loaded: replica.not_loaded.clone(),
         is_filled: replica.is_filled(core),
         is_suspect: replica.suspect,
         damaged: replica.repairs.len(),

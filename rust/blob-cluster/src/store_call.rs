@@ -6,7 +6,7 @@ use afterbay_blob_format::BlobId;
 use afterbay_blob_store::{Durability, Record};
 use uuid::Uuid;
 
-use crate::message::{Found, Piece, Refusal};
+use crate::message::{Found, Piece, Refusal, record_bytes};
 use crate::token::{LogPage, Tokens};
 
 /// Something to be done with one replica. Those that are under way at once may be carried out in any order.
@@ -99,6 +99,17 @@ pub enum StoreOperation {
     Scrub,
 }
 
+impl StoreOperation {
+    /// Bytes of the blobs that it carries.
+    pub fn bytes(&self) -> usize {
+        let (StoreOperation::Apply { records, .. } | StoreOperation::Repair { records }) = self
+        else {
+            return 0;
+        };
+        records.iter().filter(|record| record.content.is_some()).map(record_bytes).sum()
+    }
+}
+
 /// What came of it.
 #[derive(Clone, PartialEq, Eq)]
 pub enum StoreAnswer {
@@ -126,6 +137,8 @@ pub enum StoreAnswer {
     Compacted(Result<(), Refusal>),
     /// Of [`StoreOperation::Scrub`].
     Scrubbed(Result<Damaged, Refusal>),
+    /// Of any: it was not carried out, or nobody knows how far.
+    Failed(Refusal),
 }
 
 /// What a replica is when a node starts.

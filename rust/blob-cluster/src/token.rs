@@ -240,15 +240,9 @@ impl<'a> Fields<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::lineage::lineage;
 
-    fn lineage(epochs: &[(u128, u64)]) -> Lineage {
-        let mut lineage = Lineage::default();
-        for &(id, start) in epochs {
-            lineage.begin(Uuid::from_u128(id), start);
-        }
-        lineage
-    }
+    use super::*;
 
     fn page(horizon: u64, end: u64) -> LogPage {
         LogPage { horizon, end, changes: Vec::new(), next_sequence: end }

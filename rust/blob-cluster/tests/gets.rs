@@ -91,7 +91,8 @@ fn what_is_deleted_can_be_read_by_who_asks_for_it() {
 
 #[test]
 fn a_slow_replica_does_not_hold_up_a_get() {
-    let options = NodeOptions { request_timeout_ms: 5_000, ..NodeOptions::fast() };
+    let mut options = NodeOptions { request_timeout_ms: 5_000, ..NodeOptions::fast() };
+    options.detector.check_period_ms = 15_000;
     let mut cluster = apart(3, NodeOptions { write_deadline_ms: 3_900, ..options });
     let id = put_apart(&mut cluster, "x");
     let slow: Rc<RefCell<Option<NodeId>>> = Rc::default();
@@ -203,4 +204,59 @@ fn deleted_is_said_by_so_many_that_one_knows_of_an_undelete() {
     cluster.kill(&n(3));
     let error = cluster.failure(&n(1), get(id));
     assert!(matches!(error, ClientError::Unavailable { .. }), "{error}");
+}
+
+#[test]
+fn nobody_waits_for_a_node_that_does_not_answer_once_a_majority_says_that_it_is_deleted() {
+    let mut cluster = apart(9, NodeOptions::fast());
+    let id = put_apart(&mut cluster, "x");
+    let expired = put_apart(&mut cluster, "y");
+    cluster.done(&n(1), delete(id));
+    let (head, _) = cluster.got(&n(1), expired);
+    cluster.done(&n(1), update_ttl(expired, head.created_ms + 1));
+    cluster.quiet();
+    cluster.cut(&n(1), &n(4));
+    let began_ms = cluster.now_ms;
+    for _ in 0..4 {
+        assert_eq!(cluster.failure(&n(1), get(id)), ClientError::Deleted);
+    }
+    let took_ms = cluster.now_ms - began_ms;
+    assert!(took_ms < 100, "{took_ms} ms, before it is taken for down");
+    cluster.until("it is taken for down", |c| c.status(&n(1)).down == [n(4)]);
+    for (id, error) in [(id, ClientError::Deleted), (expired, ClientError::Expired)] {
+        for _ in 0..10 {
+            // Now and then it is asked again, to see.
+            cluster.run_ms(150);
+            let began_ms = cluster.now_ms;
+            assert_eq!(cluster.failure(&n(1), get(id)), error);
+            let took_ms = cluster.now_ms - began_ms;
+            assert!(took_ms < 100, "{took_ms} ms");
+        }
+        assert!(reads(&cluster).iter().any(|(node, _)| *node == n(4)));
+        cluster.sent.borrow_mut().clear();
+    }
+    // It may be the one that knows.
+    cluster.kill(&n(3));
+    let error = cluster.failure(&n(1), get(id));
+    assert!(matches!(error, ClientError::Unavailable { .. }), "{error}");
+    assert!(reads(&cluster).iter().any(|(node, _)| *node == n(4)));
+}
+
+#[test]
+fn who_does_not_answer_and_who_does_not_have_it_do_not_hold_up_a_get() {
+    // n4 does not answer, and is not taken for down yet; n2 has lost it.
+    for seed in 0..20 {
+        let mut cluster = apart(seed, NodeOptions::fast());
+        let id = put_apart(&mut cluster, "x");
+        cluster.kill(&n(2));
+        cluster.new_disks(&n(2));
+        [1, 2].iter().for_each(|other| cluster.cut(&n(4), &n(*other)));
+        cluster.cut(&n(2), &n(3));
+        cluster.start(&n(2));
+        cluster.run_ms(20);
+        let began_ms = cluster.now_ms;
+        assert_eq!(cluster.got(&n(1), id).1, "x");
+        let took_ms = cluster.now_ms - began_ms;
+        assert!(took_ms < 100, "seed {seed}: {took_ms} ms");
+    }
 }

@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::expect_used, reason = "tests")]
 
+mod failures;
 mod gets;
 mod harness;
 mod model;

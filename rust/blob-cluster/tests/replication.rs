@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use afterbay_blob_cluster::{Body, NodeOptions, Reply, Request, Rules, StoreOperation};
+use afterbay_blob_cluster::{
+    Body, Call, ClientAnswer, Message, NodeOptions, Reply, Request, Rules, StoreOperation,
+};
 use afterbay_blob_format::BlobId;
 
 use crate::harness::*;
@@ -136,14 +138,8 @@ fn those_that_are_far_behind_come_first_and_get_half_of_the_places() {
     let mut cluster = Cluster::with(6, map_of(&placed), options, Rules::default());
     cluster.quiet();
     cluster.kill(&n(2));
-    let one = |at: usize| afterbay_blob_cluster::ClientRequest::Put {
-        content: content(format!("{at}")),
-        expires_ms: 0,
-        class: afterbay_blob_cluster::Durability::Durable,
-        policy: afterbay_blob_cluster::Policy::One,
-    };
     for at in 0..400 {
-        cluster.ask(&n(1), one(at));
+        cluster.ask(&n(1), put_by_one(format!("{at}")));
     }
     cluster.start(&n(2));
     cluster.sent.borrow_mut().clear();
@@ -177,8 +173,7 @@ fn tombstones_stay_until_a_node_that_is_away_has_passed_them() {
     cluster.run_ms(30_000);
     assert!(cluster.said(&n(1), id).deleted, "its tombstone is there");
     cluster.start(&n(3));
-    cluster.quiet();
-    assert!(cluster.said(&n(3), id).deleted);
+    cluster.until("it hears of the delete", |c| c.said(&n(3), id).deleted);
     cluster.run_ms(30_000);
     for node in [1, 2] {
         let known = cluster.partition(&n(node), id.partition).known(id).unwrap();
@@ -209,4 +204,83 @@ fn a_source_knows_how_far_a_peer_has_come() {
     cluster.run_ms(1_000);
     let back = of(&cluster, 3);
     assert_eq!((back.passed, back.lag, back.is_heard), (end(&cluster), 0, true));
+}
+
+#[test]
+fn a_replica_is_behind_until_it_has_the_content() {
+    let mut cluster = Cluster::new(9, map_of(&[&[1, 2]]));
+    cluster.quiet();
+    cluster.cut(&n(1), &n(2));
+    let answer = cluster.ask(&n(1), put_by_one("x"));
+    assert!(matches!(answer, ClientAnswer::Put { .. }), "{answer:?}");
+    // What it says comes, and no content.
+    cluster.network = Box::new(|_, _, message| match message.body {
+        Body::Reply(Reply::Fetched(_)) => None,
+        _ => Some(1),
+    });
+    cluster.cut.clear();
+    cluster.until("it has been asked for", |c| {
+        c.requests(|from, _, r| (*from == n(2) && matches!(r, Request::Fetch { .. })).then_some(()))
+            .len()
+            > 1
+    });
+    let status = cluster.status(&n(2));
+    assert_eq!(status.replicas[0].peers[0].lag, 1);
+    assert!(!status.is_quiet());
+    cluster.network = Box::new(|_, _, _| Some(1));
+    cluster.quiet();
+    assert_eq!(cluster.status(&n(2)).replicas[0].peers[0].lag, 0);
+}
+
+#[test]
+fn fetches_from_a_node_are_bounded_over_all_partitions() {
+    let placed: Vec<&[u32]> = vec![&[1, 2]; 12];
+    let mut cluster = Cluster::new(10, map_of(&placed));
+    cluster.quiet();
+    cluster.kill(&n(2));
+    for at in 0..120 {
+        cluster.ask(&n(1), put_by_one(vec![at; 8_000]));
+    }
+    cluster.start(&n(2));
+    cluster.sent.borrow_mut().clear();
+    cluster.quiet();
+    let (mut under_way, mut most, mut all) = (0_usize, 0, 0);
+    for (_, _, message) in cluster.sent.borrow().iter() {
+        match &message.body {
+            Body::Request(Request::Fetch { .. }) => (under_way, all) = (under_way + 1, all + 1),
+            Body::Reply(Reply::Fetched(_)) => under_way -= 1,
+            _ => {}
+        }
+        most = most.max(under_way);
+    }
+    assert_eq!(most, NodeOptions::fast().fetches_max, "of {all}");
+    assert!(all >= 40, "three blobs each: {all}");
+}
+
+#[test]
+fn nobody_gets_more_at_once_than_a_node_gives() {
+    let mut cluster = Cluster::new(11, map_of(&[&[1, 2]]));
+    let ids: Vec<BlobId> = (0..8).map(|at| cluster.put(&n(1), vec![at; 10_000])).collect();
+    cluster.quiet();
+    cluster.sent.borrow_mut().clear();
+    let (id, range) = (ids[0], 100..u32::MAX);
+    let read = Request::Read { id, range, also_deleted: false };
+    let fetch = Request::Fetch { partition: id.partition, ids, bytes_max: usize::MAX };
+    for (number, request) in [(1, read), (2, fetch)] {
+        let call = Call { session: 77, number };
+        cluster.deliver(&n(2), &n(1), Message { call, body: Body::Request(request) });
+    }
+    cluster.run_ms(20);
+    let sent = cluster.sent.borrow();
+    let replies = sent.iter().filter(|(_, _, message)| message.call.session == 77);
+    let replies: Vec<&Body> = replies.map(|(_, _, message)| &message.body).collect();
+    let (piece, found) = match &replies[..] {
+        [Body::Reply(Reply::Read(Ok(piece))), Body::Reply(Reply::Fetched(Ok(found)))] => {
+            (piece, found)
+        }
+        other => panic!("{other:?}"),
+    };
+    let options = NodeOptions::fast();
+    assert_eq!((piece.offset, piece.bytes.len()), (100, options.piece_bytes as usize));
+    assert_eq!(found.len(), options.fetch_bytes_max.div_ceil(10_000));
 }

@@ -1,20 +1,19 @@
 //! Drives the state machine: one task has it, and does what it says.
 
 use std::collections::BTreeMap;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use afterbay_blob_cluster::{
-    Action, Body, Call, ClientAnswer, ClientRequest, LocalStore, Message, Node, NodeId, NodeStatus,
-    Now, StoreAnswer,
+    Action, Body, Call, ClientAnswer, ClientRequest, Message, Node, NodeId, NodeStatus, Now,
+    StoreAnswer,
 };
 use afterbay_blob_store::{Clock, SystemClock};
-use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot};
 
 use crate::inbox::Received;
 use crate::outbox::Outbox;
+use crate::store_queue::{Memory, StoreQueue};
 
 /// Something that has happened besides messages.
 #[derive(Debug)]
@@ -24,8 +23,6 @@ pub(crate) enum Event {
     /// The connection to a node is gone: what it was asked for it does not answer.
     Gone(NodeId),
     Stored(u64, StoreAnswer),
-    /// An operation of the store panicked: nobody is answered.
-    Panicked,
     Status(oneshot::Sender<NodeStatus>),
     /// Ends when nothing of the store is under way any more; the sender is dropped then.
     Stop(oneshot::Sender<()>),
@@ -43,13 +40,11 @@ const ASKED_TIME_MAX: Duration = Duration::from_secs(120);
 /// What the task has.
 pub(crate) struct Driver {
     pub(crate) node: Node,
-    pub(crate) store: Arc<LocalStore>,
+    pub(crate) store: StoreQueue,
     pub(crate) outboxes: BTreeMap<NodeId, Outbox>,
     pub(crate) events: Events,
     pub(crate) began: Instant,
     pub(crate) down: Down,
-    /// Something may be written that is not synced.
-    pub(crate) unsynced: Arc<AtomicBool>,
     pub(crate) clients: BTreeMap<u64, oneshot::Sender<ClientAnswer>>,
     pub(crate) next_client: u64,
     /// Requests to other nodes, by their number, and when they were sent.
@@ -63,8 +58,6 @@ pub(crate) fn now(began: Instant) -> Now {
     let mono_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
     Now { mono_ms, wall_ms: SystemClock.now_ms() }
 }
-
-type Memory = Option<Arc<OwnedSemaphorePermit>>;
 
 impl Driver {
     pub(crate) async fn run(
@@ -101,9 +94,10 @@ impl Driver {
     ) {
         self.outboxes.clear();
         self.clients.clear();
+        self.store.close();
         while self.storing > 0 {
             match events.recv().await {
-                Some(Event::Stored(..) | Event::Panicked) => self.storing -= 1,
+                Some(Event::Stored(..)) => self.storing -= 1,
                 Some(_) => {}
                 None => break,
             }
@@ -135,10 +129,6 @@ impl Driver {
                 self.storing -= 1;
                 self.node.on_stored(now, call, answer)
             }
-            Event::Panicked => {
-                self.storing -= 1;
-                Vec::new()
-            }
             Event::Status(answer) => {
                 // Who asked may have gone.
                 let _ = answer.send(self.node.status());
@@ -156,7 +146,7 @@ impl Driver {
             asked.remove(&message.call.number);
         }
         let actions = self.node.on_message(now(self.began), &from, message);
-        // What is stored of it may still be in memory.
+        // What is stored of it is in memory until then.
         self.perform(actions, &Some(Arc::new(memory)));
     }
 
@@ -165,25 +155,8 @@ impl Driver {
             match action {
                 Action::Send { to, message } => self.send(&to, message),
                 Action::Store { call, partition, operation } => {
-                    let (store, events) = (self.store.clone(), self.events.clone());
-                    let (unsynced, memory) = (self.unsynced.clone(), memory.clone());
                     self.storing += 1;
-                    tokio::task::spawn_blocking(move || {
-                        let execute = AssertUnwindSafe(|| store.execute(partition, operation));
-                        let event = catch_unwind(execute).map_or_else(
-                            |_| {
-                                tracing::error!(%partition, "an operation of the store panicked: start the node again");
-                                Event::Panicked
-                            },
-                            |answer| Event::Stored(call, answer),
-                        );
-                        if matches!(event, Event::Stored(_, StoreAnswer::Applied(_))) {
-                            unsynced.store(true, Ordering::Release);
-                        }
-                        drop(memory);
-                        // Nobody listens any more if the node has stopped.
-                        let _ = events.send(event);
-                    });
+                    self.store.add(call, partition, operation, memory);
                 }
                 Action::Answer { call, answer } => {
                     if let Some(client) = self.clients.remove(&call) {

@@ -15,6 +15,7 @@ use std::time::{Duration, Instant};
 
 use afterbay_blob_cluster::{Message, NodeId, PREFIX_BYTES};
 use bytes::{Bytes, BytesMut};
+use rustix::net::sockopt;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot, watch};
@@ -22,6 +23,7 @@ use tokio::time::timeout;
 
 use crate::handshake::{Peer, Refused, accept};
 use crate::membership::Membership;
+use crate::outbox::Outbox;
 use crate::report::Reporter;
 
 /// What follows is a message.
@@ -37,8 +39,11 @@ const OBSERVERS_MAX: usize = 16;
 /// At least the longest message.
 pub(crate) const INBOX_BYTES_MAX: usize = 256 << 20;
 pub(crate) const INBOX_MESSAGES_MAX: usize = 256;
-/// Each node asks the others all the time; one that says nothing for so long is not there any more.
-const SILENCE_MAX: Duration = Duration::from_secs(120);
+/// Nodes without a partition in common have nothing to say to each other for long. On a connection on which nothing comes for so
+/// long, the operating system asks whether the other side is there, so often, and ends it if there is no answer.
+const ASKED_AFTER: Duration = Duration::from_secs(60);
+const ASKED_EVERY: Duration = Duration::from_secs(10);
+const ASKED_TIMES: u32 = 6;
 /// After a connection could not be accepted.
 const PAUSE: Duration = Duration::from_millis(100);
 /// The same refusal of the same node is logged so often.
@@ -58,6 +63,8 @@ pub(crate) struct Inbox {
     own: Membership,
     messages: mpsc::Sender<Received>,
     reporter: Reporter,
+    /// Where answers go.
+    outboxes: BTreeMap<NodeId, Outbox>,
     memory: Arc<Semaphore>,
     strangers: Arc<Semaphore>,
     observers: Arc<Semaphore>,
@@ -71,11 +78,13 @@ impl Inbox {
         own: Membership,
         messages: mpsc::Sender<Received>,
         reporter: Reporter,
+        outboxes: BTreeMap<NodeId, Outbox>,
     ) -> Self {
         Inbox {
             own,
             messages,
             reporter,
+            outboxes,
             memory: Arc::new(Semaphore::new(INBOX_BYTES_MAX)),
             strangers: Arc::new(Semaphore::new(STRANGERS_MAX)),
             observers: Arc::new(Semaphore::new(OBSERVERS_MAX)),
@@ -121,7 +130,7 @@ impl Inbox {
     ) -> io::Result<(TcpStream, SocketAddr, OwnedSemaphorePermit)> {
         let stranger = self.strangers.clone().acquire_owned().await.map_err(io::Error::other)?;
         let (stream, address) = listener.accept().await?;
-        stream.set_nodelay(true)?;
+        prepare(&stream)?;
         Ok((stream, address, stranger))
     }
 
@@ -143,6 +152,9 @@ impl Inbox {
         let served = match peer {
             Peer::Observer => self.observe(stream).await,
             Peer::Node(node) => {
+                if let Some(outbox) = self.outboxes.get(&node) {
+                    outbox.has_come();
+                }
                 let (end, ended) = oneshot::channel();
                 // The one of before ends by this.
                 self.connected().insert(node.clone(), end);
@@ -188,7 +200,7 @@ impl Inbox {
 
     async fn receive(&self, mut stream: TcpStream, from: &NodeId) -> io::Result<()> {
         loop {
-            if timeout(SILENCE_MAX, stream.read_u8()).await?? != MESSAGE {
+            if stream.read_u8().await? != MESSAGE {
                 return Err(io::Error::other("something that is no message"));
             }
             let mut prefix = [0; PREFIX_BYTES];
@@ -205,6 +217,16 @@ impl Inbox {
             }
         }
     }
+}
+
+/// How connections between nodes are.
+pub(crate) fn prepare(stream: &TcpStream) -> io::Result<()> {
+    stream.set_nodelay(true)?;
+    sockopt::set_socket_keepalive(stream, true)?;
+    sockopt::set_tcp_keepidle(stream, ASKED_AFTER)?;
+    sockopt::set_tcp_keepintvl(stream, ASKED_EVERY)?;
+    sockopt::set_tcp_keepcnt(stream, ASKED_TIMES)?;
+    Ok(())
 }
 
 /// Grows as bytes come: what is only announced takes no memory.
@@ -255,7 +277,7 @@ mod tests {
         let reporter =
             Reporter::new(own.clone(), "2".to_owned(), events, store, BTreeMap::default());
         let (messages, received) = mpsc::channel(INBOX_MESSAGES_MAX);
-        let inbox = Arc::new(Inbox::new(own, messages, reporter));
+        let inbox = Arc::new(Inbox::new(own, messages, reporter, BTreeMap::new()));
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let (stop, stopping) = watch::channel(false);
@@ -339,6 +361,24 @@ mod tests {
         send(&mut second, &message(2)).await;
         assert_eq!(n1.next().await.message.call.number, 2);
         assert!(ended(&mut first).await);
+    }
+
+    #[tokio::test]
+    async fn a_connection_without_messages_stays() {
+        let mut n1 = n1().await;
+        let mut stream = n1.connect().await;
+        send(&mut stream, &message(1)).await;
+        n1.next().await;
+        // The inbox waits for the next message meanwhile.
+        tokio::time::pause();
+        tokio::time::sleep(Duration::from_secs(24 * 3600)).await;
+        tokio::time::resume();
+        send(&mut stream, &message(2)).await;
+        assert_eq!(n1.next().await.message.call.number, 2);
+        // Who is gone without a word is noticed by the operating system.
+        prepare(&stream).unwrap();
+        assert!(sockopt::socket_keepalive(&stream).unwrap());
+        assert_eq!(sockopt::tcp_keepidle(&stream).unwrap(), ASKED_AFTER);
     }
 
     #[tokio::test]

@@ -10,13 +10,14 @@
 //!     Driver: one task has the state machine ---> Outbox: a connection to each node
 //!        ^             |
 //!        |             v
-//!        +------- LocalStore on blocking threads ---- Home: the node's directory
+//!        +------- StoreQueue: LocalStore on blocking threads ---- Home: the node's directory
 //! ```
 //!
 //! # Invariants
 //! - Nobody is heard before both sides have proved that they know the cluster's key ([`handshake`]), and agree on cluster, map
 //!   and version. What follows is neither encrypted nor signed: the network between nodes has to be trusted.
-//! - What a node can make another one hold is bounded ([`inbox`], [`outbox`]); it makes nobody wait for it.
+//! - What a node can make another one hold is bounded ([`inbox`], [`outbox`]), and so is what waits for the disk ([`store_queue`]);
+//!   it makes nobody wait for it.
 //! - A directory is one node's ([`home`]).
 
 mod chunks;
@@ -28,6 +29,7 @@ mod membership;
 mod node;
 mod outbox;
 mod report;
+mod store_queue;
 
 pub use afterbay_blob_cluster::{ClusterMap, DetectorOptions, NodeId, NodeOptions, Policy};
 pub use home::make_home;

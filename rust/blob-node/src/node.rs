@@ -3,20 +3,19 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
 use afterbay_blob_cluster::{
-    ClientAnswer, ClientRequest, ClusterMap, LocalStore, Node, NodeId, NodeOptions, Policy, Rules,
-    Source,
+    ClientAnswer, ClientRequest, ClusterMap, LocalStore, Node, NodeId, NodeOptions, Policy,
+    ReplicaStatus, Rules, Source,
 };
 use afterbay_blob_router::{Error, Result};
 use afterbay_blob_store::{Options, Partition};
 use serde_json::Value;
 use tokio::net::TcpListener;
 use tokio::sync::{mpsc, oneshot, watch};
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 use uuid::Uuid;
 
 use crate::driver::{Down, Driver, Event, Events, now};
@@ -25,6 +24,11 @@ use crate::inbox::{INBOX_MESSAGES_MAX, Inbox};
 use crate::membership::{ClusterKey, Membership};
 use crate::outbox::Outbox;
 use crate::report::Reporter;
+use crate::store_queue::StoreQueue;
+
+/// A node says that it has started when its replicas are open, or after so long.
+const OPENING_TIME: Duration = Duration::from_secs(10);
+const OPENING_STEP: Duration = Duration::from_millis(5);
 
 /// What a node is started with.
 #[derive(Debug, Clone)]
@@ -45,8 +49,8 @@ pub struct ClusterOptions {
     pub partition: Options,
     /// How many replicas have to acknowledge.
     pub policy: Policy,
-    /// Writes of the class *fast* are synced after so long.
-    pub flush_interval: Duration,
+    /// Segments with less garbage, in percent, are not compacted.
+    pub garbage_percent_min: u8,
 }
 
 /// A node that runs, until it is stopped. Cheap to clone.
@@ -85,7 +89,7 @@ fn invalid(reason: String) -> io::Error {
 }
 
 impl ClusterNode {
-    /// Opens the replicas of the node, makes those that are missing, and begins to talk to the others.
+    /// Opens the replicas of the node, makes those that are missing, and begins to talk to the others. Then it takes requests.
     pub async fn start(options: ClusterOptions) -> io::Result<Self> {
         let ClusterOptions { node, map, key, node_options, policy, .. } = options.clone();
         node_options.check().map_err(|e| invalid(e.to_string()))?;
@@ -100,6 +104,7 @@ impl ClusterNode {
             let home = Home::open(&opening.data, &member, opening.existing)?;
             let ids: Vec<_> = opening.map.partitions_of(&opening.node).collect();
             let store = home.store(&ids, &opening.partition)?;
+            let store = store.with_garbage_percent_min(opening.garbage_percent_min);
             Ok::<_, io::Error>((home, store))
         });
         let (home, store) = opened.await??;
@@ -118,8 +123,7 @@ impl ClusterNode {
             store.clone(),
             outboxes.clone(),
         );
-        let (began, down, unsynced) =
-            (Instant::now(), Down::default(), Arc::new(AtomicBool::new(false)));
+        let (began, down) = (Instant::now(), Down::default());
         let driver = Driver {
             node: Node::new(
                 node,
@@ -129,12 +133,11 @@ impl ClusterNode {
                 Box::new(RandomSource),
                 now(began),
             ),
-            store: store.clone(),
-            outboxes,
+            store: StoreQueue::new(store.clone(), events.clone()),
+            outboxes: outboxes.clone(),
             events: events.clone(),
             began,
             down: down.clone(),
-            unsynced: unsynced.clone(),
             clients: BTreeMap::new(),
             next_client: 0,
             asked: BTreeMap::new(),
@@ -142,10 +145,9 @@ impl ClusterNode {
         };
         let (stop, stopping) = watch::channel(false);
         tokio::spawn(driver.run(happened, received));
-        let inbox = Arc::new(Inbox::new(own.clone(), messages, reporter.clone()));
-        tokio::spawn(inbox.listen(listener, stopping.clone()));
-        tokio::spawn(flush(store.clone(), unsynced, options.flush_interval, stopping));
-        Ok(ClusterNode(Arc::new(Running {
+        let inbox = Arc::new(Inbox::new(own.clone(), messages, reporter.clone(), outboxes));
+        tokio::spawn(inbox.listen(listener, stopping));
+        let running = ClusterNode(Arc::new(Running {
             own,
             events,
             policy,
@@ -155,7 +157,22 @@ impl ClusterNode {
             stop,
             _home: home,
             data: options.data,
-        })))
+        }));
+        if timeout(OPENING_TIME, running.until_open()).await.is_err() {
+            tracing::warn!("replicas are still being opened, and are not ready");
+        }
+        Ok(running)
+    }
+
+    /// Waits until each replica takes records, or is known not to.
+    async fn until_open(&self) {
+        let is_open = |replica: &ReplicaStatus| replica.is_loaded || replica.not_loaded.is_some();
+        while let Ok(status) = self.0.reporter.status().await {
+            if status.replicas.iter().all(is_open) {
+                return;
+            }
+            sleep(OPENING_STEP).await;
+        }
     }
 
     /// The map that it has.
@@ -225,35 +242,6 @@ impl ClusterNode {
         });
         if let Err(error) = closed.await {
             tracing::error!(%error, "the replicas could not be closed");
-        }
-    }
-}
-
-/// Syncs what nobody waits for.
-async fn flush(
-    store: Arc<LocalStore>,
-    unsynced: Arc<AtomicBool>,
-    interval: Duration,
-    mut stop: watch::Receiver<bool>,
-) {
-    loop {
-        tokio::select! {
-            () = tokio::time::sleep(interval) => {}
-            _ = stop.wait_for(|stop| *stop) => return,
-        }
-        if !unsynced.swap(false, Ordering::AcqRel) {
-            continue;
-        }
-        let store = store.clone();
-        let flushed = tokio::task::spawn_blocking(move || {
-            for partition in store.partitions() {
-                if let Err(error) = partition.flush() {
-                    tracing::warn!(partition = %partition.id(), %error, "not synced");
-                }
-            }
-        });
-        if let Err(error) = flushed.await {
-            tracing::error!(%error, "not synced");
         }
     }
 }

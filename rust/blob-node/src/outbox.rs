@@ -3,9 +3,10 @@
 //! # Bounds
 //! [`OUTBOX_MESSAGES_MAX`] messages of [`OUTBOX_BYTES_MAX`] wait; more are not sent, which the state machine is told. Nothing
 //! waits for a node that cannot be reached: after an attempt that failed, all is refused for a while, which doubles up to
-//! [`RETRY_TIME_MAX`].
+//! [`RETRY_TIME_MAX`], or until that node has connected to this one: it asks, and waits for the answers.
 
 use std::io;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -18,7 +19,7 @@ use tokio::time::timeout;
 
 use crate::driver::{Event, Events};
 use crate::handshake::connect;
-use crate::inbox::{MESSAGE, PROOF_TIME, STALL_TIME, STATUS};
+use crate::inbox::{MESSAGE, PROOF_TIME, STALL_TIME, STATUS, prepare};
 use crate::membership::Membership;
 
 const OUTBOX_MESSAGES_MAX: usize = 1024;
@@ -44,6 +45,8 @@ pub(crate) struct Outbox {
     memory: Arc<Semaphore>,
     pub(crate) address: String,
     link: Arc<Mutex<LinkReport>>,
+    /// How often that node has connected to this one.
+    arrivals: Arc<AtomicU64>,
 }
 
 #[derive(Debug)]
@@ -57,9 +60,13 @@ impl Outbox {
     pub(crate) fn to(to: NodeId, address: String, own: Membership, events: Events) -> Self {
         let (messages, waiting) = mpsc::channel(OUTBOX_MESSAGES_MAX);
         let link = Arc::new(Mutex::new(LinkReport::default()));
-        let sender = Sender { to, address: address.clone(), own, events, link: link.clone() };
+        let arrivals = Arc::new(AtomicU64::new(0));
+        let (shown, seen) = (link.clone(), arrivals.clone());
+        let sender =
+            Sender { to, address: address.clone(), own, events, link: shown, arrivals: seen };
         tokio::spawn(sender.run(waiting));
-        Outbox { messages, memory: Arc::new(Semaphore::new(OUTBOX_BYTES_MAX)), address, link }
+        let memory = Arc::new(Semaphore::new(OUTBOX_BYTES_MAX));
+        Outbox { messages, memory, address, link, arrivals }
     }
 
     /// False if too much waits.
@@ -68,6 +75,11 @@ impl Outbox {
         let permits = message.bytes().min(OUTBOX_BYTES_MAX) as u32;
         let Ok(memory) = self.memory.clone().try_acquire_many_owned(permits) else { return false };
         self.messages.try_send(Waiting { message, _memory: memory }).is_ok()
+    }
+
+    /// That node has connected to this one: what was tried before says nothing any more.
+    pub(crate) fn has_come(&self) {
+        self.arrivals.fetch_add(1, Ordering::Relaxed);
     }
 
     pub(crate) fn link(&self) -> LinkReport {
@@ -81,14 +93,19 @@ struct Sender {
     own: Membership,
     events: Events,
     link: Arc<Mutex<LinkReport>>,
+    arrivals: Arc<AtomicU64>,
 }
 
 impl Sender {
     async fn run(self, mut waiting: mpsc::Receiver<Waiting>) {
         let mut retry_time = RETRY_TIME_MIN;
-        let mut not_before = None;
+        let mut not_before = Instant::now();
+        let mut arrivals = 0;
         while let Some(first) = waiting.recv().await {
-            if not_before.is_some_and(|time| Instant::now() < time) {
+            let before = std::mem::replace(&mut arrivals, self.arrivals.load(Ordering::Relaxed));
+            if arrivals != before {
+                retry_time = RETRY_TIME_MIN;
+            } else if Instant::now() < not_before {
                 self.unsent(&first.message);
                 continue;
             }
@@ -111,7 +128,7 @@ impl Sender {
                 self.unsent(&waiting.message);
             }
             let _ = self.events.send(Event::Gone(self.to.clone()));
-            not_before = Some(Instant::now() + retry_time);
+            not_before = Instant::now() + retry_time;
             retry_time = (retry_time * 2).min(RETRY_TIME_MAX);
         }
     }
@@ -184,7 +201,7 @@ async fn open(address: &str, own: &Membership, to: &NodeId) -> io::Result<TcpStr
         io::Error::new(io::ErrorKind::TimedOut, text)
     };
     let mut stream = timeout(CONNECT_TIME, TcpStream::connect(address)).await.map_err(late)??;
-    stream.set_nodelay(true)?;
+    prepare(&stream)?;
     let proof = timeout(PROOF_TIME, connect(&mut stream, own, to)).await;
     proof.map_err(|_| {
         let text = format!("{to} did not prove within {PROOF_TIME:?} that it knows the key");
@@ -236,9 +253,12 @@ mod tests {
         Message { call: Call { session: 1, number }, body: Body::Request(request) }
     }
 
+    fn map() -> Arc<ClusterMap> {
+        Arc::new(ClusterMap::parse("map.toml", MAP).unwrap())
+    }
+
     fn outbox(address: String) -> (Outbox, mpsc::UnboundedReceiver<Event>) {
-        let map = Arc::new(ClusterMap::parse("map.toml", MAP).unwrap());
-        let own = Membership::node(NodeId::new("n1"), map, ClusterKey::new("AB", "secret"));
+        let own = Membership::node(NodeId::new("n1"), map(), ClusterKey::new("AB", "secret"));
         let (events, happened) = mpsc::unbounded_channel();
         (Outbox::to(NodeId::new("n2"), address, own, events), happened)
     }
@@ -275,6 +295,43 @@ mod tests {
         let memory = outbox.memory.clone();
         drop(outbox);
         assert_eq!(memory.available_permits(), OUTBOX_BYTES_MAX);
+    }
+
+    #[tokio::test]
+    async fn who_has_come_back_is_answered_at_once() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let (outbox, mut happened) = outbox(listener.local_addr().unwrap().to_string());
+        // It hangs up until nothing is tried for the longest while.
+        let mut attempts = 0;
+        for number in 1.. {
+            assert!(outbox.send(write(number, 10)));
+            let hung_up = tokio::select! {
+                stream = listener.accept() => stream.unwrap(),
+                call = unsent(&mut happened) => {
+                    assert_eq!(call, number);
+                    tokio::time::sleep(Duration::from_millis(5)).await;
+                    continue;
+                }
+            };
+            drop(hung_up);
+            assert_eq!(unsent(&mut happened).await, number);
+            let gone = timeout(PATIENCE, happened.recv()).await.unwrap();
+            assert!(matches!(gone, Some(Event::Gone(_))), "{gone:?}");
+            attempts += 1;
+            if RETRY_TIME_MIN * 2_u32.pow(attempts) > RETRY_TIME_MAX {
+                break;
+            }
+        }
+        outbox.has_come();
+        assert!(outbox.send(write(0, 10)));
+        let accepted = tokio::select! {
+            stream = listener.accept() => stream,
+            call = unsent(&mut happened) => panic!("{call} was not sent"),
+        };
+        let (mut stream, _) = accepted.unwrap();
+        let n2 = Membership::node(NodeId::new("n2"), map(), ClusterKey::new("AB", "secret"));
+        assert!(crate::handshake::accept(&mut stream, &n2).await.unwrap().is_ok());
+        assert_eq!(timeout(PATIENCE, stream.read_u8()).await.unwrap().unwrap(), MESSAGE);
     }
 
     #[tokio::test]

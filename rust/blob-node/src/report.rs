@@ -5,7 +5,7 @@ use std::io;
 use std::sync::Arc;
 
 use afterbay_blob_cluster::{LocalStore, NodeId, NodeStatus};
-use afterbay_blob_store::{BlobId, Clock, Partition, RecordKind, SystemClock};
+use afterbay_blob_store::{BlobId, Change, Clock, Partition, RecordKind, SystemClock};
 use serde::Serialize;
 use serde_json::{Value, json};
 use tokio::sync::{Semaphore, oneshot};
@@ -134,9 +134,11 @@ impl Reporter {
             "read_only": status.as_ref().map(|status| status.read_only),
             "failure": failure,
             "loaded": replica.is_loaded,
+            "not_loaded": replica.not_loaded.as_ref().map(ToString::to_string),
             "filled": replica.is_filled,
             "suspect": replica.is_suspect,
             "damaged": replica.damaged,
+            "unsynced_ms": replica.unsynced_ms,
             "peers": peers.collect::<Vec<_>>(),
         })
     }
@@ -145,8 +147,7 @@ impl Reporter {
 /// What a peer may lack that has taken over the records before `passed`.
 fn missing(partition: &Partition, passed: u64) -> Result<Missing, afterbay_blob_store::Error> {
     let (now_ms, mut next) = (SystemClock.now_ms(), passed);
-    // Bytes of each blob, and whether it is deleted.
-    let mut blobs: BTreeMap<BlobId, (u64, bool)> = BTreeMap::new();
+    let mut blobs: BTreeMap<BlobId, Counted> = BTreeMap::new();
     let mut counted = 0;
     let mut more = false;
     while next < partition.status().next_sequence {
@@ -156,14 +157,7 @@ fn missing(partition: &Partition, passed: u64) -> Result<Missing, afterbay_blob_
             break;
         }
         for change in &page.changes {
-            let expired = change.expires_ms != 0 && change.expires_ms <= now_ms;
-            let blob = blobs.entry(change.id).or_default();
-            match change.kind {
-                RecordKind::Put => *blob = (if expired { 0 } else { change.length.into() }, blob.1),
-                RecordKind::Delete => blob.1 = true,
-                RecordKind::Undelete => blob.1 = false,
-                RecordKind::TtlUpdate => {}
-            }
+            blobs.entry(change.id).or_default().add(change);
         }
         counted += page.changes.len() as u64;
         next = page.next_sequence;
@@ -172,9 +166,44 @@ fn missing(partition: &Partition, passed: u64) -> Result<Missing, afterbay_blob_
             break;
         }
     }
-    let alive = blobs.values().filter(|(bytes, is_deleted)| *bytes > 0 && !is_deleted);
-    let (blobs, bytes) = alive.fold((0, 0), |(blobs, all), (bytes, _)| (blobs + 1, all + bytes));
+    let alive = blobs.values().filter(|blob| blob.is_alive(now_ms));
+    let (blobs, bytes) = alive.fold((0, 0), |(blobs, all), blob| (blobs + 1, all + blob.bytes));
     Ok(Missing { blobs, bytes, more })
+}
+
+/// What some records say of a blob, in whatever order they come.
+#[derive(Debug, Clone, Copy, Default)]
+struct Counted {
+    /// 0 without its put.
+    bytes: u64,
+    /// The greatest life that it was put or undeleted in, and deleted in.
+    alive: u32,
+    deleted: Option<u32>,
+    /// When it was said last, 0 by its put, and the last millisecond that it has.
+    expiry: (u64, u64),
+}
+
+impl Counted {
+    fn add(&mut self, change: &Change) {
+        let last_ms = change.expires_ms.wrapping_sub(1);
+        match change.kind {
+            RecordKind::Put => {
+                self.bytes = change.length.into();
+                self.alive = self.alive.max(change.life);
+                self.expiry = self.expiry.max((0, last_ms));
+            }
+            RecordKind::Undelete => self.alive = self.alive.max(change.life),
+            RecordKind::Delete => self.deleted = self.deleted.max(Some(change.life)),
+            RecordKind::TtlUpdate => {
+                self.expiry = self.expiry.max((change.time_ms.max(1), last_ms));
+            }
+        }
+    }
+
+    fn is_alive(&self, now_ms: u64) -> bool {
+        let is_deleted = self.deleted.is_some_and(|life| life >= self.alive);
+        self.bytes > 0 && !is_deleted && self.expiry.1 >= now_ms
+    }
 }
 
 #[cfg(test)]
@@ -208,7 +237,8 @@ mod tests {
         let passed = partition.status().next_sequence;
         assert_eq!(missing(&partition, passed).unwrap(), Missing::default());
         let (_alive, deleted, back) = (put(0), put(0), put(0));
-        let _expired = put(1);
+        let (_expired, shorter) = (put(1), put(0));
+        partition.update_ttl(shorter, 1, Durability::Durable).unwrap();
         for id in [deleted, back] {
             partition.delete(id, Durability::Durable).unwrap();
         }
@@ -221,5 +251,28 @@ mod tests {
             3,
             "who has said nothing may have nothing"
         );
+    }
+
+    #[test]
+    fn what_records_say_does_not_depend_on_their_order() {
+        let is_alive = |records: &[(RecordKind, u32, u64, u64)]| {
+            let mut counted = Counted::default();
+            for &(kind, life, time_ms, expires_ms) in records {
+                let (id, sequence) = (BlobId::random(PartitionId(1)), 1);
+                counted.add(&Change { sequence, id, kind, life, time_ms, expires_ms, length: 100 });
+            }
+            counted.is_alive(50)
+        };
+        let put = (RecordKind::Put, 0, 1, 0);
+        let deleted = |life| (RecordKind::Delete, life, 2, 0);
+        let undeleted = (RecordKind::Undelete, 1, 3, 0);
+        assert!(is_alive(&[put]) && !is_alive(&[deleted(0), put]) && !is_alive(&[undeleted]));
+        assert!(is_alive(&[put, undeleted, deleted(0)]) && is_alive(&[undeleted, deleted(0), put]));
+        assert!(!is_alive(&[deleted(1), undeleted, put]));
+        let expires = |time_ms, expires_ms| (RecordKind::TtlUpdate, 0, time_ms, expires_ms);
+        let short = (RecordKind::Put, 0, 1, 50);
+        assert!(!is_alive(&[short]) && is_alive(&[(RecordKind::Put, 0, 1, 51)]));
+        assert!(is_alive(&[short, expires(2, 51)]) && is_alive(&[expires(2, 0), short]));
+        assert!(!is_alive(&[put, expires(3, 50), expires(2, 0)]));
     }
 }

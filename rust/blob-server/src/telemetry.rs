@@ -122,7 +122,7 @@ fn describe_cluster() {
     describe_gauge!("afterbay_blob_cluster_node_connected", "1 if this node can send to that one");
     describe_gauge!(
         "afterbay_blob_cluster_lag_records",
-        "Records of that node that this one had not taken over when it last heard of it"
+        "Records of that node that this one had not taken over when it last heard of it; NaN if it has not heard of it since its start"
     );
     describe_gauge!(
         "afterbay_blob_cluster_missing_blobs",
@@ -213,11 +213,14 @@ fn set_cluster(report: &Value) {
             .flat_map(|replica| items(replica, "peers"))
             .filter(|peer| text(peer, "node") == node)
             .collect();
-        let sum = |of: &dyn Fn(&Value) -> Option<u64>| peers.iter().filter_map(of).sum();
-        set("afterbay_blob_cluster_lag_records", &node, sum(&|peer| peer["lag"].as_u64()));
-        let missing = |key: &'static str| sum(&move |peer| peer["missing"][key].as_u64());
-        set("afterbay_blob_cluster_missing_blobs", &node, missing("blobs"));
-        set("afterbay_blob_cluster_missing_bytes", &node, missing("bytes"));
+        // What one of them does not know is not 0.
+        let set_sum = |name: &'static str, of: &dyn Fn(&Value) -> Option<u64>| {
+            let sum = peers.iter().map(of).sum::<Option<u64>>();
+            gauge!(name, "node" => node.clone()).set(sum.map_or(f64::NAN, |sum| sum as f64));
+        };
+        set_sum("afterbay_blob_cluster_lag_records", &|peer| peer["lag"].as_u64());
+        set_sum("afterbay_blob_cluster_missing_blobs", &|peer| peer["missing"]["blobs"].as_u64());
+        set_sum("afterbay_blob_cluster_missing_bytes", &|peer| peer["missing"]["bytes"].as_u64());
     }
     let filled = replicas.iter().filter(|replica| replica["filled"] == true).count();
     for (state, count) in [("filled", filled), ("not-filled", replicas.len() - filled)] {
@@ -325,6 +328,26 @@ fn read_counters(text: &str) -> Counters {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_not_known_of_another_node_is_no_number() {
+        let peer = |lag: Value, blobs: Value| serde_json::json!({ "node": "n2", "lag": lag, "missing": { "blobs": blobs, "bytes": 7 } });
+        let metrics = |peers: [Value; 2]| {
+            let recorder = PrometheusBuilder::new().build_recorder();
+            let [first, second] =
+                peers.map(|peer| serde_json::json!({ "peers": [peer], "filled": true }));
+            let report =
+                serde_json::json!({ "links": [{ "node": "n2" }], "replicas": [first, second] });
+            metrics::with_local_recorder(&recorder, || set_cluster(&report));
+            recorder.handle().render()
+        };
+        let text = metrics([peer(3.into(), 1.into()), peer(4.into(), 1.into())]);
+        assert!(text.contains("lag_records{node=\"n2\"} 7\n"), "{text}");
+        let text = metrics([peer(3.into(), 1.into()), peer(Value::Null, Value::Null)]);
+        assert!(text.contains("lag_records{node=\"n2\"} NaN\n"), "{text}");
+        assert!(text.contains("missing_blobs{node=\"n2\"} NaN\n"), "{text}");
+        assert!(text.contains("missing_bytes{node=\"n2\"} 14\n"), "{text}");
+    }
 
     #[test]
     fn counters_of_a_text() {

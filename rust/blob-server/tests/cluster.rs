@@ -32,7 +32,7 @@ const ARGUMENTS: [&str; 6] =
 static CLUSTERS: AtomicU16 = AtomicU16::new(0);
 
 /// All of 127.0.0.0/8 is this machine.
-fn host() -> String {
+pub(crate) fn host() -> String {
     let pid = std::process::id();
     format!("127.{}.{}.{}", 64 + (pid >> 16) % 64, (pid >> 8) % 256, pid % 256)
 }
@@ -445,6 +445,26 @@ async fn the_check_notices_what_was_on_one_disk_alone() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_is_fast_is_synced_as_often_as_is_said() {
+    let unsynced_ms = |status: &Value| {
+        let replicas = status["nodes"][0]["replicas"].as_array().unwrap().clone();
+        replicas.iter().map(|replica| replica["unsynced_ms"].as_u64().unwrap()).max().unwrap()
+    };
+    let mut cluster = Cluster::new();
+    let fast = ["--policy", "one", "--durability", "fast", "--flush-interval"];
+    let model = Model::default();
+    cluster.start_with(1, &[&fast[..], &["1h"]].concat());
+    model.put(&cluster.client(1)).await;
+    // More than by default.
+    cluster.until_status("it is not synced", |_, status| unsynced_ms(status) > 2_000).await;
+    cluster.kill(1);
+    cluster.start_with(1, &[&fast[..], &["20ms"]].concat());
+    model.put(&cluster.client(1)).await;
+    cluster.until_status("all is synced", |_, status| unsynced_ms(status) == 0).await;
+    assert_eq!(model.errors(), Vec::<String>::new());
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_lost_disk_fills_itself() {
     let mut cluster = Cluster::running().await;
     let model = Model::default();
@@ -547,6 +567,10 @@ fn a_cluster_is_made_once_and_for_its_owner_alone() {
         ),
         (&["serve", "--cluster", "c/map.toml", "--node", "n1", "--policy", "none"], "`majority`"),
         (&["serve", "--cluster", "c/map.toml"], "--node"),
+        (&["serve", "--data", "d", "--policy", "one"], "--cluster"),
+        (&["serve", "--cluster", "c/map.toml", "--node", "n1", "--reserve", "1GiB"], "--reserve"),
+        (&["serve", "--cluster", "c/map.toml", "--node", "n1", "--s3", "none"], "--s3"),
+        (&["serve", "--lifecycle-day", "1s", "--cluster", "m", "--node", "n1"], "--lifecycle-day"),
     ] {
         let (code, error) = run(arguments);
         assert!(code == Some(2) && error.contains(says), "{arguments:?}: {error}");
@@ -554,4 +578,23 @@ fn a_cluster_is_made_once_and_for_its_owner_alone() {
     assert!(!cluster.folder.path().join("d").exists());
     let (code, error) = run(&["cluster", "status", "--cluster", "nothing.toml"]);
     assert!(code == Some(1) && error.contains("'cluster init' makes one"), "{error}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_node_starts_as_it_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let made = program()
+        .args(["cluster", "init", "c", "--nodes", "1", "--host", &host(), "--port", "19999"])
+        .current_dir(folder.path())
+        .output()
+        .unwrap();
+    let text = String::from_utf8(made.stdout).unwrap();
+    let serve = text.lines().find_map(|line| line.trim().strip_prefix("./afterbay blob serve "));
+    let mut command = program();
+    command.arg("serve").args(serve.unwrap().split(' ')).args(ARGUMENTS).current_dir(folder.path());
+    let node = Process::wait(&folder.path().join("c"), &mut command);
+    let model = Model::default();
+    let id = model.put(&node.client()).await.unwrap();
+    model.get(&node.client(), id).await;
+    assert_eq!(model.errors(), Vec::<String>::new());
 }

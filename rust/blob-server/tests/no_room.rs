@@ -11,7 +11,8 @@ use afterbay_blob_router::source;
 use afterbay_test_form::Wait;
 use futures_util::future::join_all;
 
-use crate::common::{Process, content, get, put};
+use crate::cluster::host;
+use crate::common::{Process, content, get, program, put};
 
 /// Whether this machine lets us; where tests must not be left out, it has to.
 fn may_mount() -> bool {
@@ -27,11 +28,15 @@ fn may_mount() -> bool {
 /// A server in a namespace, after `mount`, in which `$D` is the data directory.
 fn start(data: &Path, mount: &str, arguments: &[&str]) -> Process {
     let inner = Process::command(data, arguments);
+    Process::wait(data, &mut in_namespace(data, mount, &inner))
+}
+
+fn in_namespace(data: &Path, mount: &str, inner: &Command) -> Command {
     let mut command = Command::new("unshare");
     let script = format!("set -e; D=$1; shift; {mount}; exec \"$@\"");
     command.args(["-rm", "sh", "-c", &script, "sh"]).arg(data);
     command.arg(inner.get_program()).args(inner.get_args()).env("RUST_LOG", "error");
-    Process::wait(data, &mut command)
+    command
 }
 
 fn named(key: &str) -> Name {
@@ -112,9 +117,15 @@ struct FullDisk {
 }
 
 impl FullDisk {
-    fn fill(process: &Process, data: &Path) -> Self {
+    /// One that has a filler already.
+    fn of(process: &Process, data: &Path) -> Self {
         let root = format!("/proc/{}/root", process.child.id());
         let filler = Path::new(&root).join(data.strip_prefix("/").unwrap()).join("filler");
+        FullDisk { filler }
+    }
+
+    fn fill(process: &Process, data: &Path) -> Self {
+        let FullDisk { filler } = Self::of(process, data);
         let mut file = std::fs::File::create(&filler).unwrap();
         for step in [1 << 20, 4096] {
             while file.write_all(&vec![1; step]).is_ok() {}
@@ -190,4 +201,50 @@ async fn put_until_refused(client: &Client) -> (Vec<(String, String)>, ClientErr
         }
     }
     panic!("the disk never was full");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_node_that_starts_on_a_full_disk_serves_what_it_has() {
+    if !may_mount() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let directory = folder.path().join("c");
+    let (map, data) = (directory.join("map.toml"), directory.join("n1"));
+    let made = program()
+        .args(["cluster", "init", "--nodes", "1", "--partitions", "1", "--port", "19998", "--host"])
+        .arg(host())
+        .arg(&directory)
+        .output()
+        .unwrap();
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    let mut serve = program();
+    serve
+        .args(["serve", "--node", "n1", "--policy", "one", "--listen", "127.0.0.1:0"])
+        .args(["--admin", "none", "--partition-size", "16MiB", "--cluster"])
+        .arg(&map);
+    let mut process = Process::wait(&directory, &mut serve);
+    let large = content(1, 600_000);
+    let id = put(&process.client(), &large).await;
+    process.child.kill().unwrap();
+    process.child.wait().unwrap();
+    let full = "cp -a \"$D\" \"$D.before\"; mount -t tmpfs -o size=32m,mode=700 none \"$D\"; \
+                cp -a \"$D.before/.\" \"$D\"; cat /dev/zero > \"$D/filler\" 2> /dev/null || true";
+    let process = Process::wait(&directory, &mut in_namespace(&data, full, &serve));
+    let client = process.client();
+    assert_eq!(get(&client, id).await, large);
+    let refused = client.put(PutHead::default(), source("x")).await.unwrap_err().to_string();
+    assert!(refused.contains("No space left on device"), "{refused}");
+    let status = program().args(["cluster", "status", "--cluster"]).arg(&map).output().unwrap();
+    let error = String::from_utf8(status.stderr).unwrap();
+    assert_eq!(status.status.code(), Some(1), "{error}");
+    let says = "partition 1 on n1 can only be read until this can be written: ";
+    assert!(error.contains(says) && error.contains("No space left on device"), "{error}");
+    FullDisk::of(&process, &data).make_room();
+    let wait = Wait::until("it takes blobs again");
+    while let Err(error) = client.put(PutHead::default(), source("x")).await {
+        wait.check(error);
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    assert_eq!(get(&client, id).await, large);
 }

@@ -18,7 +18,7 @@ const FOUND: &[(&str, u64)] = &[
     ("sync_before_token", 51),
     ("horizon", 24),
     ("stamp", 1),
-    ("incarnation", 32),
+    ("incarnation", 61),
     ("epoch", 49),
     ("supersede", 120),
     ("deadline", 42),

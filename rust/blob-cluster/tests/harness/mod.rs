@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use afterbay_blob_cluster::{
     Action, Body, ClientAnswer, ClientError, ClientRequest, ClusterMap, Content, Durability, Head,
     LocalStore, Message, Node, NodeId, NodeOptions, NodeStatus, Now, Placement, Policy, Record,
-    Rules, Source, StoreAnswer, StoreOperation,
+    Refusal, Rules, Source, StoreAnswer, StoreOperation,
 };
 use afterbay_blob_format::{BlobId, PartitionId, RecordKind};
 use afterbay_blob_store::sim::SimDisk;
@@ -91,6 +91,9 @@ enum Event {
 /// What becomes of a message: lost, or delivered after so many milliseconds.
 pub type Network = Box<dyn FnMut(&NodeId, &NodeId, &Message) -> Option<u64>>;
 
+/// Why an operation of a node's store is not carried out; `None`: it is.
+pub type StoreFails = Box<dyn FnMut(&NodeId, &StoreOperation) -> Option<Refusal>>;
+
 pub struct Cluster {
     pub now_ms: u64,
     pub machines: BTreeMap<NodeId, Machine>,
@@ -107,6 +110,7 @@ pub struct Cluster {
     pub cut: BTreeSet<(NodeId, NodeId)>,
     /// All messages that were sent.
     pub sent: Rc<RefCell<Vec<(NodeId, NodeId, Message)>>>,
+    pub store_fails: StoreFails,
     /// What the stores were asked for.
     pub stored: Vec<(NodeId, StoreOperation)>,
     pub partition_options: Options,
@@ -145,6 +149,12 @@ pub fn put(text: impl AsRef<[u8]>) -> ClientRequest {
         class: Durability::Durable,
         policy: Policy::default(),
     }
+}
+
+/// One replica acknowledges it.
+pub fn put_by_one(text: impl AsRef<[u8]>) -> ClientRequest {
+    let (content, class, policy) = (content(text), Durability::Durable, Policy::One);
+    ClientRequest::Put { content, expires_ms: 0, class, policy }
 }
 
 pub fn delete(id: BlobId) -> ClientRequest {
@@ -234,6 +244,7 @@ impl Cluster {
             network: Box::new(move |_, _, _| Some(1 + delays.below(3))),
             cut: BTreeSet::new(),
             sent: Rc::default(),
+            store_fails: Box::new(|_, _| None),
             stored: Vec::new(),
             partition_options,
         };
@@ -384,7 +395,10 @@ impl Cluster {
                 Action::Store { call, partition, operation } => {
                     self.stored.push((node.clone(), operation.clone()));
                     let machine = &self.machines[node];
-                    let answer = machine.store.as_ref().unwrap().execute(partition, operation);
+                    let answer = match (self.store_fails)(node, &operation) {
+                        Some(refusal) => StoreAnswer::Failed(refusal),
+                        None => machine.store.as_ref().unwrap().execute(partition, operation),
+                    };
                     let event =
                         Event::Stored { node: node.clone(), run: machine.run, call, answer };
                     self.later(1, event);

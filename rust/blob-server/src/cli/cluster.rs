@@ -15,9 +15,9 @@ use crate::keys::{AccessKey, KEY_FILE, write_private};
 
 const MAP_FILE: &str = "map.toml";
 const CLUSTER_KEY_FILE: &str = "cluster-key";
-/// Ports of the first node's native protocol and monitoring; those of the next ones are so much higher.
+/// Port of the first node's native protocol, if those that follow are not those of the nodes for each other; the next one is that
+/// of its monitoring. Those of the next nodes are so much higher.
 const CLIENT_PORT: u32 = 7480;
-const ADMIN_PORT: u32 = 7481;
 const PORT_STEP: u32 = 10;
 
 #[derive(Debug, Subcommand)]
@@ -111,7 +111,19 @@ fn init(args: &InitArgs) -> Result<(), Failed> {
     }
     // Last: who finds it finds all.
     write_private(&directory, MAP_FILE, &map).map_err(at)?;
-    print(&commands(args)?)
+    print(&commands(args, replicas)?)
+}
+
+/// The port of the first node's native protocol: none of all these is one of the nodes for each other.
+fn client_port(args: &InitArgs) -> u32 {
+    let (port, nodes) = (u32::from(args.port), u32::from(args.nodes));
+    let clients = CLIENT_PORT..CLIENT_PORT + PORT_STEP * nodes;
+    if port < clients.end && clients.start < port + nodes {
+        // There is room: they are low.
+        (port + nodes).next_multiple_of(PORT_STEP)
+    } else {
+        clients.start
+    }
 }
 
 fn map_text(args: &InitArgs, replicas: u16) -> Result<String, Failed> {
@@ -130,23 +142,77 @@ fn map_text(args: &InitArgs, replicas: u16) -> Result<String, Failed> {
     Ok(text)
 }
 
-fn commands(args: &InitArgs) -> Result<String, Failed> {
+fn commands(args: &InitArgs, replicas: u16) -> Result<String, Failed> {
     let map = args.directory.join(MAP_FILE);
     let (map, host) = (map.display(), &args.host);
     let key = args.directory.join(KEY_FILE);
     let mut text = format!("made {map}\n\nStart each node, in a terminal of its own:\n\n");
+    let first = client_port(args);
+    // The default policy is two.
+    let policy = if replicas == 1 { " --policy one" } else { "" };
     for at in 0..args.nodes {
-        let (id, step) = (at + 1, PORT_STEP * u32::from(at));
-        let (client, admin) = (CLIENT_PORT + step, ADMIN_PORT + step);
+        let (id, client) = (at + 1, first + PORT_STEP * u32::from(at));
+        let admin = client + 1;
         writeln!(
             text,
-            "  ./afterbay blob serve --cluster {map} --node n{id} --listen {host}:{client} --admin {host}:{admin}"
+            "  ./afterbay blob serve --cluster {map} --node n{id} --listen {host}:{client} --admin {host}:{admin}{policy}"
         )?;
     }
     writeln!(text, "\nThen, at any of them:\n")?;
     writeln!(text, "  export AFTERBAY_BLOB_KEY_FILE={}", key.display())?;
-    writeln!(text, "  ./afterbay blob put FILE --no-name --server {host}:{CLIENT_PORT}")?;
-    writeln!(text, "  ./afterbay blob get ID COPY --server {host}:{}", CLIENT_PORT + PORT_STEP)?;
+    let second = if args.nodes > 1 { first + PORT_STEP } else { first };
+    writeln!(text, "  ./afterbay blob put FILE --no-name --server {host}:{first}")?;
+    writeln!(text, "  ./afterbay blob get ID COPY --server {host}:{second}")?;
     writeln!(text, "  ./afterbay blob cluster status --cluster {map}")?;
     Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    fn args(nodes: u16, port: u16) -> InitArgs {
+        InitArgs {
+            directory: PathBuf::from("c"),
+            nodes,
+            partitions: 4,
+            replicas: None,
+            host: "h".to_owned(),
+            port,
+        }
+    }
+
+    #[test]
+    fn no_two_of_all_ports_are_the_same() {
+        let clients_first = |nodes, port| {
+            let args = args(nodes, port);
+            let text = map_text(&args, 1).unwrap() + &commands(&args, 1).unwrap();
+            let commands = text
+                .lines()
+                .filter(|line| line.starts_with("address") || line.contains("blob serve"));
+            let ports = commands.flat_map(|line| line.split("h:").skip(1)).map(|rest| {
+                let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
+                digits.parse::<u16>().unwrap()
+            });
+            let ports: Vec<u16> = ports.collect();
+            assert_eq!(ports.len(), 3 * usize::from(nodes), "{text}");
+            assert_eq!(ports.iter().collect::<BTreeSet<_>>().len(), ports.len(), "{ports:?}");
+            client_port(&args)
+        };
+        for (nodes, port, first) in [
+            (3, 7600, 7480),
+            (12, 7600, 7480),
+            (13, 7600, 7620),
+            (64, 7600, 7670),
+            (3, 7478, 7490),
+            (3, 7477, 7480),
+            (3, 7509, 7520),
+            (3, 7510, 7480),
+            (64, u16::MAX - 63, 7480),
+        ] {
+            assert_eq!(clients_first(nodes, port), first, "{nodes} nodes from {port} on");
+        }
+    }
 }

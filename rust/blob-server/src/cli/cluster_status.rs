@@ -172,7 +172,8 @@ impl Status {
             || digests.first().is_some_and(|(version, _)| *version != Some(self.map_version))
     }
 
-    /// Records that some replica has not taken over from another one; `None` if one has not heard of another one yet.
+    /// The most records that a replica has not taken over from another one; not the sum of all. `None` if one has not heard of another
+    /// one yet.
     fn lag(&self) -> Option<u64> {
         let replicas = self.nodes.iter().flat_map(|node| items(node, "replicas"));
         let lags =
@@ -275,6 +276,9 @@ fn why_not_whole(replica: &Value) -> Option<String> {
             "takes no writes since one failed, until the node is started again: {failure}"
         ));
     }
+    if let Some(reason) = replica["not_loaded"].as_str() {
+        return Some(format!("can only be read until this can be written: {reason}"));
+    }
     let comparing = items(replica, "peers").iter().any(|peer| peer["comparing"] == true);
     let damaged = replica["damaged"].as_u64().unwrap_or(0);
     let reasons = [
@@ -375,6 +379,8 @@ mod tests {
             replica("failure", "I/O error".into()).contains("partition 1 on n2 takes no writes")
         );
         assert!(replica("loaded", false.into()).contains("is being opened"));
+        let not_loaded = replica("not_loaded", "1.tokens: No space left on device".into());
+        assert!(not_loaded.contains("can only be read until this can be written: 1.tokens: No"));
         assert!(replica("filled", false.into()).contains("compared with the others"));
         assert!(replica("suspect", true.into()).contains("older state"));
         assert!(replica("damaged", 3.into()).contains("3 damaged blobs"));

@@ -57,7 +57,7 @@ pub struct ServeArgs {
     node: Option<String>,
     /// How many replicas have to acknowledge a write through this node (cluster): one, majority, all, or a number; a majority at least
     /// has to acknowledge a delete
-    #[arg(long, value_name = "POLICY", default_value = "2")]
+    #[arg(long, value_name = "POLICY", default_value = "2", requires = "cluster")]
     policy: Policy,
     /// Gives up a disk that is lost for good, by its id, which 'status' shows; may be given several times
     #[arg(long, value_name = "ID")]
@@ -72,14 +72,19 @@ pub struct ServeArgs {
     #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:7481")]
     admin: String,
     /// Address of the S3 endpoint, or 'none'
-    #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:7482")]
+    #[arg(
+        long,
+        value_name = "HOST:PORT",
+        default_value = "127.0.0.1:7482",
+        conflicts_with = "cluster"
+    )]
     s3: String,
     /// Keep no names, and serve no S3: blobs are known by their ids alone
     #[arg(long)]
     no_names: bool,
     /// Let objects be opened by S3 to everybody, also without a key, by who has the right 'write', and buckets by who has 'admin': by the
     /// ACLs public-read, public-read-write and authenticated-read
-    #[arg(long)]
+    #[arg(long, conflicts_with = "cluster")]
     public_acls: bool,
     /// Certificates for TLS of the native protocol and of S3, a PEM file; without it, connections are plaintext. SIGHUP reads it again
     #[arg(long, value_name = "FILE", requires = "tls_key")]
@@ -101,16 +106,16 @@ pub struct ServeArgs {
     #[arg(long, value_name = "SIZE", value_parser = size)]
     segment_size: Option<u64>,
     /// So many partitions of a disk take new blobs at once
-    #[arg(long, value_name = "COUNT", default_value = "2", value_parser = count)]
+    #[arg(long, value_name = "COUNT", default_value = "2", value_parser = count, conflicts_with = "cluster")]
     writable_partitions: usize,
     /// Bytes of each disk that partitions are not planned into
-    #[arg(long, value_name = "SIZE", default_value = "64MiB", value_parser = size)]
+    #[arg(long, value_name = "SIZE", default_value = "64MiB", value_parser = size, conflicts_with = "cluster")]
     reserve: u64,
     /// How long a deleted blob can be undeleted; its space is given back after that
     #[arg(long, value_name = "DURATION", default_value = "24h", value_parser = duration)]
     undelete_window: Duration,
     /// Bytes that compaction reads and writes in a second, on each disk
-    #[arg(long, value_name = "SIZE", default_value = "32MiB", value_parser = size)]
+    #[arg(long, value_name = "SIZE", default_value = "32MiB", value_parser = size, conflicts_with = "cluster")]
     compact_rate: u64,
     /// How often each disk looks for what can be compacted
     #[arg(long, value_name = "DURATION", default_value = "60s", value_parser = duration)]
@@ -119,16 +124,16 @@ pub struct ServeArgs {
     #[arg(long, value_name = "PERCENT", default_value_t = 30, value_parser = clap::value_parser!(u8).range(0..=100))]
     compact_garbage: u8,
     /// How long the content of a name that was overwritten or deleted stays, for those who are reading it
-    #[arg(long, value_name = "DURATION", default_value = "60s", value_parser = duration)]
+    #[arg(long, value_name = "DURATION", default_value = "60s", value_parser = duration, conflicts_with = "cluster")]
     garbage_delay: Duration,
     /// An upload by S3 that was begun so long ago and is neither complete nor aborted is aborted, or 'never'
-    #[arg(long, value_name = "DURATION", default_value = "7d", value_parser = duration_or_never)]
+    #[arg(long, value_name = "DURATION", default_value = "7d", value_parser = duration_or_never, conflicts_with = "cluster")]
     abort_uploads_after: Duration,
     /// How often what has expired by the life cycles of buckets is looked for
-    #[arg(long, value_name = "DURATION", default_value = "1h", value_parser = some_duration)]
+    #[arg(long, value_name = "DURATION", default_value = "1h", value_parser = some_duration, conflicts_with = "cluster")]
     lifecycle_interval: Duration,
     /// A day of life cycles; a shorter one is for trying rules, as objects are deleted so much sooner
-    #[arg(long, value_name = "DURATION", default_value = "24h", value_parser = some_duration)]
+    #[arg(long, value_name = "DURATION", default_value = "24h", value_parser = some_duration, conflicts_with = "cluster")]
     lifecycle_day: Duration,
     /// After how long writes of the class 'fast' are synced
     #[arg(long, value_name = "DURATION", default_value = "1s", value_parser = duration)]
@@ -143,7 +148,7 @@ pub struct ServeArgs {
     #[arg(long, value_name = "COUNT", default_value = "512", value_parser = count)]
     connections: usize,
     /// Connections by S3 on which no request with a key has come yet; one more takes the place of the oldest of them
-    #[arg(long, value_name = "COUNT", default_value = "256", value_parser = count)]
+    #[arg(long, value_name = "COUNT", default_value = "256", value_parser = count, conflicts_with = "cluster")]
     unknown_connections: usize,
     /// Requests of one connection at once (native protocol)
     #[arg(long, value_name = "COUNT", default_value = "32", value_parser = count)]
@@ -226,10 +231,16 @@ impl ServeArgs {
         let defaults = afterbay_blob_node::NodeOptions::default();
         let margin_ms = defaults.write_deadline_ms + 2 * defaults.clock_skew_max_ms + 1;
         let node_options = afterbay_blob_node::NodeOptions {
-            detector: DetectorOptions { wait_period_ms: PROBE_MS, ..defaults.detector },
+            detector: DetectorOptions {
+                check_period_ms: 3 * REQUEST_MS,
+                wait_period_ms: PROBE_MS,
+                ..defaults.detector
+            },
             request_timeout_ms: REQUEST_MS,
             tombstone_life_ms: milliseconds(self.undelete_window) + margin_ms,
             compact_interval_ms: milliseconds(self.compact_interval).max(1),
+            // 0 would be never.
+            flush_interval_ms: milliseconds(self.flush_interval).max(1),
             ..afterbay_blob_node::NodeOptions::default()
         };
         let cluster = ClusterOptions {
@@ -241,7 +252,7 @@ impl ServeArgs {
             node_options,
             partition,
             policy: self.policy,
-            flush_interval: self.flush_interval,
+            garbage_percent_min: self.compact_garbage,
         };
         Ok((cluster, cluster::beside(map_file, KEY_FILE)))
     }
