@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use afterbay_edge_outbox::{Cursor, Outbox, OutboxError, Settings};
+use afterbay_edge_outbox::{CLOCK_MIN_MS, Cursor, Outbox, OutboxError, Settings};
 use afterbay_edge_wire::Frame;
 
 use crate::batch::Part;
@@ -20,8 +20,6 @@ use crate::status::{AgentStatus, LinkStatus};
 
 /// How long somebody waits until a disk is tried again.
 const DISK_RETRY: Duration = Duration::from_millis(500);
-/// 2026-01-01, ms: a clock that shows less has never been set.
-const CLOCK_MIN_MS: u64 = 1_767_225_600_000;
 /// A file of the outbox is so much of all: as much goes at once.
 const FILES: u64 = 16;
 
@@ -290,9 +288,9 @@ impl Store {
     }
 
     fn is_old(&self, inner: &Inner) -> bool {
-        let written = inner.outbox.as_ref().and_then(Outbox::oldest_written);
-        let age = written.and_then(|written| written.elapsed().ok());
-        inner.acknowledged < inner.state.position && age.is_some_and(|age| age > self.age_max)
+        let age = inner.outbox.as_ref().and_then(Outbox::oldest_age);
+        let is_old = age.is_some_and(|age| age.elapsed() > self.age_max);
+        inner.acknowledged < inner.state.position && is_old
     }
 
     /// Waits until there are frames behind this place.
@@ -491,7 +489,7 @@ fn status_of(
         finished: inner.state.finished,
         outbox_bytes: outbox.map_or(0, Outbox::bytes),
         outbox_bytes_max,
-        oldest_written: outbox.and_then(Outbox::oldest_written).filter(|_| waits),
+        oldest: outbox.and_then(Outbox::oldest_age).filter(|_| waits),
         gaps: inner.state.gaps,
         dropped_rows: inner.state.dropped_rows,
         held: inner.held.clone(),

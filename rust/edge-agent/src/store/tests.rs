@@ -105,3 +105,25 @@ fn what_was_acknowledged_is_known_after_a_start() {
     drop(store);
     assert_eq!(Store::open(&options).unwrap().place().1, 2, "and at the end");
 }
+
+/// A device without a battery writes in 1970, and is told later what time it is.
+#[test]
+fn a_clock_that_is_set_makes_nothing_too_old() {
+    let folder = tempfile::tempdir().unwrap();
+    let options =
+        AgentOptions { when_full: WhenFull::DropOldest, ..options(folder.path(), SystemTime::now) };
+    let mut store = Store::open(&options).unwrap();
+    commit(&store);
+    let path = folder.path().join("outbox/00000000000000000000.log");
+    let file = std::fs::File::options().write(true).open(path).unwrap();
+    let hour = Duration::from_secs(3600);
+    for (written, gaps) in [(UNIX_EPOCH + hour, 0), (SystemTime::now() - hour, 1)] {
+        file.set_modified(written).unwrap();
+        store.drop_old().unwrap();
+        assert_eq!(store.status().gaps, 0, "what this process has written is young");
+        drop(store);
+        store = Store::open(&options).unwrap();
+        store.drop_old().unwrap();
+        assert_eq!(store.status().gaps, gaps, "{written:?}");
+    }
+}
