@@ -443,6 +443,7 @@ impl WornDisk {
                     continue;
                 }
                 let name = path.file_name().unwrap().to_str().unwrap();
+                // What readers have read stays read.
                 if name == "lock" || name.contains("committed") {
                     continue;
                 }
@@ -617,6 +618,39 @@ fn after_a_sync_that_failed_nothing_is_believed() {
         let text = std::fs::read_to_string(path.join("rows/00000.ndjson")).unwrap();
         assert_eq!(text.lines().count(), 12, "{point:?}");
     }
+}
+
+/// Who reads along has read so far: none of it may be taken back, also if a record that was only in the cache is lost.
+#[test]
+fn readers_are_told_only_what_is_safe() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("out");
+    let disk = WornDisk::default();
+    let rows_path = path.join("rows/00000.ndjson");
+    let told = || -> u64 {
+        let text = std::fs::read_to_string(rows_path.with_extension("committed")).unwrap();
+        text.trim_end().parse().unwrap()
+    };
+    let mut output = FileOutput::open_on(&path, "", Box::new(disk.clone())).unwrap();
+    output.recover().unwrap();
+    let (rows, records) = batch(0..5);
+    output.commit(&rows, &records).unwrap();
+    let safe = told();
+    *disk.fails.lock().unwrap() = Some(SyncPoint::Record);
+    let (rows, records) = batch(5..9);
+    output.commit(&rows, &records).unwrap_err();
+    drop(output);
+    // The next process finds the record in the cache, cannot make it safe either, and power goes.
+    *disk.fails.lock().unwrap() = Some(SyncPoint::Whole);
+    let mut output = FileOutput::open_on(&path, "", Box::new(disk.clone())).unwrap();
+    output.recover().unwrap_err();
+    drop(output);
+    assert!(std::fs::metadata(&rows_path).unwrap().len() > safe, "the cache has more");
+    assert_eq!(told(), safe);
+    disk.lose_power(&path, &mut |_| 0);
+    let mut output = FileOutput::open_on(&path, "", Box::new(disk)).unwrap();
+    assert_eq!(output.recover().unwrap()["next"], "5");
+    assert_eq!((std::fs::metadata(&rows_path).unwrap().len(), told()), (safe, safe));
 }
 
 /// A line that is not right is a torn end, or damage in front of what was acknowledged.

@@ -190,7 +190,7 @@ impl FileOutput {
         Ok(())
     }
 
-    /// Says to readers how long a file is. Nobody else reads it: it is not synced.
+    /// Says to readers how long a file is, once the record that says so is safe. Nobody else reads it: it is not synced.
     fn tell(&self, name: &str, bytes: u64) -> Result<()> {
         let path = self.path(name).with_extension("committed");
         let new = path.with_extension("committed.new");
@@ -215,9 +215,15 @@ impl FileOutput {
             let bytes = self.whole.files.get(&name).copied().unwrap_or(0);
             let file = OpenOptions::new().write(true).open(&path).map_err(failed(&path))?;
             file.set_len(bytes).map_err(failed(&path))?;
-            self.tell(&name, bytes)?;
         }
         Ok(())
+    }
+
+    /// The same as [`tell`](Self::tell), of all files.
+    fn tell_all(&self) -> Result<()> {
+        names(&self.folder)?
+            .iter()
+            .try_for_each(|name| self.tell(name, self.whole.files.get(name).copied().unwrap_or(0)))
     }
 }
 
@@ -230,6 +236,7 @@ impl Output for FileOutput {
         self.cut()?;
         // What was read may not be safe yet, and a sync of the same file may not make it so: it is acknowledged from now on.
         self.shorten()?;
+        self.tell_all()?;
         Ok(self.whole.records.clone())
     }
 
