@@ -380,6 +380,8 @@ fn without_numbers_rows_are_doubled() {
 }
 
 /// A disk of which only what was synced is left when power goes.
+///
+/// Files whose inodes it knows stay open: another file would get the number of one that has gone.
 #[derive(Debug, Clone, Default)]
 struct WornDisk {
     /// Bytes of each file that are safe, and names that are.
@@ -389,9 +391,9 @@ struct WornDisk {
     /// The next sync of this kind fails. Then the system takes what it could not write for written: no later sync of that file makes
     /// more of it safe, and all of them succeed.
     fails: Arc<Mutex<Option<SyncPoint>>>,
-    lost: Arc<Mutex<BTreeMap<u64, u64>>>,
+    lost: Arc<Mutex<BTreeMap<u64, (File, u64)>>>,
     /// The inode of `progress`.
-    progress: Arc<Mutex<Option<u64>>>,
+    progress: Arc<Mutex<Option<(u64, File)>>>,
 }
 
 impl Disk for WornDisk {
@@ -402,7 +404,7 @@ impl Disk for WornDisk {
         let (inode, safe) = (file.metadata()?.ino(), &self.safe);
         if self.fails.lock().unwrap().take_if(|one| *one == point).is_some() {
             let safe = safe.lock().unwrap().get(path).copied().unwrap_or(0);
-            self.lost.lock().unwrap().insert(inode, safe);
+            self.lost.lock().unwrap().insert(inode, (file.try_clone()?, safe));
             return Err(std::io::Error::other("the disk is worn"));
         }
         if point == SyncPoint::Names {
@@ -411,7 +413,7 @@ impl Disk for WornDisk {
             self.named.lock().unwrap().extend(entries.map(|entry| entry.unwrap().path()));
         } else {
             let length = file.metadata()?.len();
-            let length = self.lost.lock().unwrap().get(&inode).map_or(length, |safe| *safe);
+            let length = self.lost.lock().unwrap().get(&inode).map_or(length, |lost| lost.1);
             safe.lock().unwrap().insert(path.to_owned(), length);
         }
         Ok(())
@@ -422,8 +424,10 @@ impl WornDisk {
     /// The record that replaces all others has its bytes under another name first: what is safe goes along.
     fn look_at_progress(&self, folder: &Path) {
         let (progress, new) = (folder.join("progress"), folder.join("progress.new"));
-        let Ok(inode) = std::fs::metadata(&progress).map(|metadata| metadata.ino()) else { return };
-        if self.progress.lock().unwrap().replace(inode) != Some(inode) {
+        let Ok(file) = File::open(&progress) else { return };
+        let inode = file.metadata().unwrap().ino();
+        let before = self.progress.lock().unwrap().replace((inode, file));
+        if before.is_none_or(|(before, _)| before != inode) {
             let mut safe = self.safe.lock().unwrap();
             let bytes = safe.remove(&new).unwrap_or(0);
             safe.insert(progress, bytes);
@@ -432,8 +436,8 @@ impl WornDisk {
 
     /// Power goes: of what was not synced, `luck` decides how much is left.
     fn lose_power(&self, folder: &Path, luck: &mut impl FnMut(u64) -> u64) {
-        let safe = self.safe.lock().unwrap();
-        let named = self.named.lock().unwrap();
+        let mut safe = self.safe.lock().unwrap();
+        let mut named = self.named.lock().unwrap();
         let mut folders = vec![folder.to_owned()];
         while let Some(folder) = folders.pop() {
             for entry in std::fs::read_dir(&folder).unwrap() {
@@ -452,6 +456,8 @@ impl WornDisk {
                     || (path.parent() == Some(folder.as_path()) && named.contains(&path));
                 if !is_named && luck(2) == 0 {
                     std::fs::remove_file(&path).unwrap();
+                    named.remove(&path);
+                    safe.remove(&path);
                     continue;
                 }
                 let length = std::fs::metadata(&path).unwrap().len();
@@ -460,6 +466,23 @@ impl WornDisk {
                 File::options().write(true).open(&path).unwrap().set_len(left).unwrap();
             }
         }
+    }
+}
+
+/// A file that is new has nothing to do with one that has gone, whatever number the file system gives it.
+#[test]
+fn what_was_lost_of_a_file_goes_with_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("rows");
+    let mut disk = WornDisk::default();
+    *disk.fails.lock().unwrap() = Some(SyncPoint::Rows);
+    disk.sync(SyncPoint::Rows, &path, &File::create(&path).unwrap()).unwrap_err();
+    std::fs::remove_file(&path).unwrap();
+    for number in 0..20 {
+        let path = folder.path().join(number.to_string());
+        std::fs::write(&path, "new").unwrap();
+        disk.sync(SyncPoint::Rows, &path, &File::open(&path).unwrap()).unwrap();
+        assert_eq!(disk.safe.lock().unwrap()[&path], 3, "file {number}");
     }
 }
 
