@@ -51,6 +51,8 @@ pub enum Refused {
     Columns(String),
     /// It is no stream, or no row.
     Wrong(String),
+    /// The output does not take the stream, until somebody mends that.
+    NotNow(String),
 }
 
 #[derive(Debug, Clone, Default)]
@@ -80,6 +82,8 @@ pub struct Merge {
     partitions: Partitions,
     sites: BTreeSet<String>,
     streams: BTreeMap<String, Stream>,
+    /// Streams of which the output takes no rows. Nothing of them moves until a site opens them again.
+    held: BTreeSet<String>,
     /// Records that have changed since they were taken.
     changed: BTreeSet<String>,
     rows: Vec<Row>,
@@ -96,12 +100,14 @@ impl Merge {
     /// A record is none.
     pub fn recover(records: &BTreeMap<String, String>, partitions: Partitions) -> Result<Self> {
         let (sites, streams) = (BTreeSet::new(), BTreeMap::new());
-        let (changed, rows, checks_numbers) = (BTreeSet::new(), Vec::new(), true);
+        let (held, changed, rows, checks_numbers) =
+            (BTreeSet::new(), BTreeSet::new(), Vec::new(), true);
         let row_bytes_max = usize::MAX;
         let mut merge = Self {
             partitions,
             sites,
             streams,
+            held,
             changed,
             rows,
             bytes: 0,
@@ -145,6 +151,11 @@ impl Merge {
     /// The output takes no larger rows: it gets a note instead.
     pub fn limit_rows(&mut self, bytes_max: usize) {
         self.row_bytes_max = bytes_max;
+    }
+
+    /// The output takes no rows of this stream, until [`open`](Self::open) is called.
+    pub fn hold(&mut self, stream: &str) {
+        self.held.insert(stream.to_owned());
     }
 
     fn stream(&mut self, name: &str) -> &mut Stream {
@@ -204,6 +215,7 @@ impl Merge {
                 self.changed.insert(Key::Stream(stream).text());
             }
         }
+        self.held.remove(stream);
         self.sites.insert(site.to_owned());
         self.assign(stream);
         let record = &mut self.site(stream, site).record;
@@ -389,6 +401,9 @@ impl Merge {
 
     /// The watermark of a site's partition is the least of those that count; it never goes back.
     fn advance(&mut self, stream: &str, site: &str) {
+        if self.held.contains(stream) {
+            return;
+        }
         let registered = &self.sites;
         let Some(known) = self.streams.get_mut(stream) else { return };
         let Some(number) = known.sites.get(site).map(|site| site.record.partition) else { return };

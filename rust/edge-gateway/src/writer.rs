@@ -12,7 +12,7 @@ use crate::error::{GatewayError, Result};
 use crate::merge::{Merge, Refused, fenced};
 use crate::options::{Absent, Partitions};
 use crate::output::Output;
-use crate::sites::{KnownKey, SiteKeys};
+use crate::sites::{KnownKey, SiteKeys, is_name};
 use crate::status::{GatewayStatus, SiteStatus, StreamStatus};
 
 /// Bytes of rows from which on a commit begins.
@@ -95,6 +95,8 @@ pub(crate) struct Writer {
     clients: BTreeMap<u64, Client>,
     /// Since when a site of a stream is away: by stream and site.
     away: BTreeMap<(String, String), Instant>,
+    /// Streams that the output has not taken, and that no site has opened since.
+    held: BTreeSet<String>,
     commits: u64,
 }
 
@@ -110,8 +112,8 @@ impl Writer {
         shared: Arc<Shared>,
     ) -> Self {
         let (partitions, absent) = options;
-        let (clients, away) = (BTreeMap::new(), BTreeMap::new());
-        Self { output, partitions, absent, keys, requests, shared, clients, away, commits: 0 }
+        let (clients, away, held) = (BTreeMap::new(), BTreeMap::new(), BTreeSet::new());
+        Self { output, partitions, absent, keys, requests, shared, clients, away, held, commits: 0 }
     }
 
     /// What the output has; opens it.
@@ -119,6 +121,7 @@ impl Writer {
         let records = self.output.recover()?;
         let mut merge = Merge::recover(&records, self.partitions)?;
         merge.limit_rows(self.output.row_bytes_max());
+        self.held.iter().for_each(|stream| merge.hold(stream));
         merge.register(&self.keys.names()?);
         self.show(&merge, None);
         Ok(merge)
@@ -131,6 +134,9 @@ impl Writer {
                 Ok(()) => return,
                 Err(error) => {
                     self.show(&merge, Some(error.to_string()));
+                    if let GatewayError::Stream { stream, .. } = &error {
+                        self.held.insert(stream.clone());
+                    }
                     if error.is_final() {
                         return self.give_up(error);
                     }
@@ -258,8 +264,14 @@ impl Writer {
     ) -> std::result::Result<(), (Refusal, String)> {
         match message {
             Message::Open { stream, epoch, acknowledged, columns } => {
+                if is_name(&stream)
+                    && let Some(refused) = self.output.refuses(&stream)
+                {
+                    return Err(refusal_of(refused));
+                }
                 let from = (epoch, acknowledged);
                 let opened = merge.open(site, &stream, from, &columns).map_err(refusal_of)?;
+                self.held.remove(&stream);
                 if let Some(client) = self.clients.get_mut(&id) {
                     client.streams.push(stream.clone());
                 }
@@ -409,5 +421,6 @@ fn refusal_of(refused: Refused) -> (Refusal, String) {
         Refused::Forgotten(text) => (Refusal::Forgotten, text),
         Refused::Columns(text) => (Refusal::Columns, text),
         Refused::Wrong(text) => (Refusal::Protocol, text),
+        Refused::NotNow(text) => (Refusal::Busy, text),
     }
 }

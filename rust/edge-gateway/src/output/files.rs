@@ -26,9 +26,11 @@ use serde::{Deserialize, Serialize};
 use super::disk::{Disk, RealDisk, SyncPoint};
 use super::{Output, topic};
 use crate::error::{GatewayError, Result};
-use crate::merge::Row;
+use crate::merge::{Refused, Row};
 
 const PROGRESS: &str = "progress";
+const PROGRESS_NEW: &str = "progress.new";
+const LOCK: &str = "lock";
 /// Bytes of `progress` from which on one line takes the place of all.
 const PROGRESS_BYTES_MAX: u64 = 4 << 20;
 
@@ -69,7 +71,7 @@ impl FileOutput {
     #[doc(hidden)]
     pub fn open_on(folder: &Path, prefix: &str, disk: Box<dyn Disk>) -> Result<Self> {
         std::fs::create_dir_all(folder).map_err(failed(folder))?;
-        let path = folder.join("lock");
+        let path = folder.join(LOCK);
         let options = OpenOptions::new().create(true).truncate(false).write(true).open(&path);
         let lock = options.map_err(failed(&path))?;
         match lock.try_lock() {
@@ -178,7 +180,7 @@ impl FileOutput {
 
     /// Replaces all lines of `progress` by one.
     fn shorten(&mut self) -> Result<()> {
-        let (path, new) = (self.path(PROGRESS), self.path("progress.new"));
+        let (path, new) = (self.path(PROGRESS), self.path(PROGRESS_NEW));
         let line = line_of(&self.whole);
         let mut file = File::create(&new).map_err(failed(&new))?;
         file.write_all(line.as_bytes()).map_err(failed(&new))?;
@@ -238,6 +240,19 @@ impl Output for FileOutput {
         self.shorten()?;
         self.tell_all()?;
         Ok(self.whole.records.clone())
+    }
+
+    fn refuses(&mut self, stream: &str) -> Option<Refused> {
+        let name = format!("{}{stream}", self.prefix);
+        if [PROGRESS, PROGRESS_NEW, LOCK].contains(&name.as_str()) {
+            return Some(Refused::Wrong(format!(
+                "stream {stream} cannot be called so: the gateway has a file {name} of its own; give the agent another --stream, or the gateway another --topic-prefix"
+            )));
+        }
+        let path = self.path(&name);
+        let is_other = path.symlink_metadata().is_ok() && !path.is_dir();
+        let what = format!("{}: it is no folder; move it away", path.display());
+        is_other.then_some(Refused::NotNow(what))
     }
 
     fn commit(&mut self, rows: &[Row], records: &[(String, String)]) -> Result<()> {

@@ -1,7 +1,7 @@
 //! What is in the folder of an output that somebody has changed, or that two want.
 
-use afterbay_edge_gateway::Row;
 use afterbay_edge_gateway::output::{FileOutput, Output};
+use afterbay_edge_gateway::{Refused, Row};
 
 /// A line that is not right is a torn end, or damage in front of what was acknowledged.
 #[test]
@@ -61,4 +61,26 @@ fn two_gateways_do_not_share_an_output_and_damage_is_named() {
     std::fs::write(&path, "").unwrap();
     let error = output.recover().unwrap_err().to_string();
     assert!(error.contains("00007.ndjson: 3 bytes of it were committed, and it has 0"), "{error}");
+}
+
+/// A site alone is told so: a commit that fails is of all of them.
+#[test]
+fn streams_that_are_called_as_files_of_the_gateway_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    for (prefix, stream) in [("", "progress"), ("", "lock"), ("progress.", "new")] {
+        let mut output = FileOutput::open(folder.path(), prefix).unwrap();
+        output.recover().unwrap();
+        let refused = output.refuses(stream);
+        let is_named =
+            |why: &str| why.contains(&format!("stream {stream} ")) && why.contains("--stream");
+        assert!(matches!(&refused, Some(Refused::Wrong(why)) if is_named(why)), "{refused:?}");
+        assert_eq!(output.refuses("rows"), None);
+    }
+    let mut output = FileOutput::open(folder.path(), "").unwrap();
+    let path = folder.path().join("rows");
+    std::fs::write(&path, "").unwrap();
+    let refused = output.refuses("rows");
+    assert!(matches!(&refused, Some(Refused::NotNow(why)) if why.contains("move it away")));
+    std::fs::remove_file(&path).unwrap();
+    assert_eq!(output.refuses("rows"), None);
 }

@@ -141,3 +141,23 @@ fn sites_are_spread_over_partitions_and_stay_there() {
     let error = Merge::recover(&records, Partitions::Each).unwrap_err().to_string();
     assert!(error.contains("rows/partition/x"), "{error}");
 }
+
+/// Of a stream that the output does not take, no watermark is written either: that commit would be of all streams.
+#[test]
+fn a_stream_that_is_held_does_not_move() {
+    let mut merge = merge(&["a", "b"], Partitions::Count(1));
+    merge.frame(&frame("a", 1, 0, 100, "")).unwrap();
+    let mut records: BTreeMap<_, _> = merge.take().1.into_iter().collect();
+    let mut merge = Merge::recover(&records, Partitions::Count(1)).unwrap();
+    merge.hold("rows");
+    merge.register(&names(&["a", "b"]));
+    merge.exclude("rows", "b", true);
+    merge.register(&names(&["a"]));
+    let (rows, changed) = merge.take();
+    assert_eq!(rows, []);
+    records.extend(changed);
+    // As soon as a site comes, it goes on.
+    merge.open("a", "rows", (1, 1), &["x".to_owned()]).unwrap();
+    merge.exclude("rows", "b", true);
+    assert_eq!(json(&merge.take().0[0])["edge_watermark"], 100);
+}

@@ -2,13 +2,17 @@
 
 use std::collections::BTreeMap;
 use std::net::TcpListener;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use afterbay_edge_agent::{Agent, AgentOptions, Input, Link, WhenFull};
 use afterbay_edge_exec::{Reader, Settings};
 use afterbay_edge_gateway::output::Output;
-use afterbay_edge_gateway::{Absent, Gateway, GatewayError, GatewayOptions, Partitions, Row};
+use afterbay_edge_gateway::{
+    Absent, Gateway, GatewayError, GatewayOptions, Partitions, Refused, Row,
+};
 use afterbay_edge_link::{
     Limits, Message, Receiver, Sender, SiteKey, accept, client_config, server_config, server_name,
 };
@@ -241,6 +245,71 @@ impl Output for Small {
         self.0.extend(all.iter().cloned());
         Ok(())
     }
+}
+
+/// An output that takes no rows of a stream: nobody knows it before, and it may be mended.
+#[derive(Clone, Default)]
+struct Picky {
+    records: Arc<Mutex<BTreeMap<String, String>>>,
+    /// Whether it says so when a site comes.
+    says_so: Arc<AtomicBool>,
+    is_mended: Arc<AtomicBool>,
+    failed: Arc<AtomicU64>,
+}
+
+impl Picky {
+    fn is_broken(&self, stream: &str) -> bool {
+        stream == "broken" && !self.is_mended.load(Ordering::SeqCst)
+    }
+}
+
+impl Output for Picky {
+    fn recover(&mut self) -> Result<BTreeMap<String, String>, GatewayError> {
+        Ok(self.records.lock().unwrap().clone())
+    }
+
+    fn refuses(&mut self, stream: &str) -> Option<Refused> {
+        let says_so = self.says_so.swap(true, Ordering::SeqCst);
+        (says_so && self.is_broken(stream)).then(|| Refused::NotNow("no broken rows".to_owned()))
+    }
+
+    fn commit(&mut self, rows: &[Row], all: &[(String, String)]) -> Result<(), GatewayError> {
+        if let Some(row) = rows.iter().find(|row| self.is_broken(&row.stream)) {
+            self.failed.fetch_add(1, Ordering::SeqCst);
+            let (stream, reason) = (row.stream.clone(), "it is broken".to_owned());
+            return Err(GatewayError::Stream { stream, reason });
+        }
+        self.records.lock().unwrap().extend(all.iter().cloned());
+        Ok(())
+    }
+}
+
+/// It ends no agent either: somebody may mend the topic.
+#[test]
+fn a_stream_that_the_output_does_not_take_stops_no_other_one() {
+    let world = World::new("tumble", &["dev1", "dev2"]);
+    world.write("dev1", &readings(0, 1000, 1));
+    world.write("dev2", &readings(0, 1000, 2));
+    let output = Picky::default();
+    let gateway = gateway(&world, Box::new(output.clone()));
+    let broken = world.agent("dev1", &["--stream", "broken"]);
+    Wait::block("it is refused", || {
+        let status = broken.status();
+        status["linkError"].as_str().is_some_and(|why| why.contains("no broken rows"))
+    });
+    let (code, error) = world.agent("dev2", &[]).end();
+    assert_eq!(code, 0, "{error}");
+    // The first one had been taken before anybody knew, and no watermark came behind.
+    assert_eq!(output.failed.load(Ordering::SeqCst), 1);
+    output.is_mended.store(true, Ordering::SeqCst);
+    let (code, error) = broken.end();
+    assert_eq!(code, 0, "{error}");
+    Wait::block("both are there", || {
+        let status = gateway.status();
+        let of = |name: &str| status.streams.iter().find(|one| one.stream == name).cloned();
+        let rows = |name: &str| of(name).map_or(0, |one| one.sites.iter().map(|s| s.rows).sum());
+        rows("broken") > 0 && rows("edge_partials") > 0
+    });
 }
 
 /// The gateway of these tests, in this process.
