@@ -201,6 +201,7 @@ fn a_gateway_needs_one_output() {
         (&["--bootstrap", "localhost:1", "--partitions", "each"], "give --partitions COUNT"),
         (&["--output", "x", "--partitions", "0"], "1 to 10000"),
         (&["--output", "x", "--absent", "soon"], "90s or 24h"),
+        (&["--output", "x", "--topic-prefix", "a/b"], "150 letters, digits"),
     ] {
         let (code, _, error) = run(program().args(&arguments[..at]).args(more));
         assert!(code == 2 && error.contains(what), "{more:?}: {error}");
