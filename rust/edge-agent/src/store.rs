@@ -86,13 +86,14 @@ impl Store {
             segment_age: options.outbox_age / 8,
         };
         let mut outbox = Outbox::open(&folder.join("outbox"), settings)?;
-        let state = match State::read(&folder)? {
+        let mut state = match State::read(&folder)? {
             Some(state) => state,
             None => first(&folder, &outbox, options.fingerprint, (options.clock)())?,
         };
         check(&folder, &outbox, &state, options.fingerprint)?;
         outbox.truncate(state.position)?;
-        // Whatever has gone from the outbox was dropped as a gap, or acknowledged.
+        // Whatever has gone from the outbox was dropped as a gap, or acknowledged. If more has gone, the gap was acknowledged too.
+        state.gap = state.gap.filter(|gap| gap.to >= outbox.first());
         let acknowledged = state.gap.map_or(outbox.first(), |gap| gap.from).max(state.acknowledged);
         if let Some(gap) = state.gap {
             outbox.acknowledge(gap.to)?;

@@ -40,7 +40,11 @@ fn options(folder: &Path, clock: fn() -> SystemTime) -> AgentOptions {
 }
 
 fn commit(store: &Store) {
-    let part = Part { watermark: 1, payload: b"[1]\n".to_vec() };
+    commit_row(store, b"[1]\n");
+}
+
+fn commit_row(store: &Store, row: &[u8]) {
+    let part = Part { watermark: 1, payload: row.to_vec() };
     let progress = Progress {
         parts: vec![part],
         rows: 1,
@@ -126,4 +130,34 @@ fn a_clock_that_is_set_makes_nothing_too_old() {
         store.drop_old().unwrap();
         assert_eq!(store.status().gaps, gaps, "{written:?}");
     }
+}
+
+/// Else a gateway that has lost what is behind the gap would not be refused: the site would say that it was told less.
+#[test]
+fn a_gap_that_was_acknowledged_hides_nothing_after_a_start() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = AgentOptions {
+        when_full: WhenFull::DropOldest,
+        outbox_bytes: 64 << 10,
+        ..options(folder.path(), SystemTime::now)
+    };
+    let store = Store::open(&options).unwrap();
+    let row = format!("[\"{}\"]\n", "x".repeat(3000));
+    while store.status().gaps < 2 {
+        commit_row(&store, row.as_bytes());
+    }
+    let Gap { from, to, .. } = store.state().gap.unwrap();
+    assert!(from == 0 && to > 0);
+    drop(store);
+    let store = Store::open(&options).unwrap();
+    assert_eq!(store.place().1, 0, "nobody has acknowledged anything");
+    let next = store.state().position;
+    assert!(next > to + 4, "{to}..{next}");
+    assert!(store.acknowledge(next - 1).unwrap());
+    // Killed: no commit has said that the gap is known.
+    drop(store);
+    let store = Store::open(&options).unwrap();
+    let (_, acknowledged) = store.place();
+    assert!(acknowledged > to && acknowledged < next, "{acknowledged}");
+    assert_eq!(store.state().gap, None);
 }
