@@ -18,6 +18,9 @@ const NOTE_CHARACTERS: usize = 1000;
 /// Bytes of all names of a stream's columns: they are a record of the output.
 const COLUMNS_BYTES_MAX: usize = 256 << 10;
 
+/// Bytes of all rows of a frame, with the names of their columns.
+const FRAME_BYTES_MAX: usize = 64 << 20;
+
 /// A row of the output: a JSON object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Row {
@@ -470,6 +473,13 @@ impl Stream {
             Line::Row(row) => Some(*row),
             Line::Watermark(_) => None,
         });
+        let names: usize = self.names.iter().map(String::len).sum();
+        let bytes: usize = rows.clone().map(|row| row.len() + names).sum();
+        if bytes > FRAME_BYTES_MAX {
+            return Err(Refused::Wrong(format!(
+                "rows of a frame would have {bytes} bytes with the names of their columns, and {FRAME_BYTES_MAX} are allowed: give columns shorter names"
+            )));
+        }
         let rows = rows.map(|row| {
             let values: Vec<&RawValue> = serde_json::from_str(row)
                 .map_err(|error| Refused::Wrong(format!("a row is no JSON array: {error}")))?;

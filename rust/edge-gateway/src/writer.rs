@@ -6,12 +6,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use afterbay_edge_link::{Message, Refusal, Sender};
-use afterbay_edge_wire::{Frame, Verdict};
+use afterbay_edge_wire::{DecodeError, Frame, Verdict};
 
-use crate::error::{GatewayError, Result};
+use crate::error::GatewayError;
 use crate::merge::{Merge, Refused, fenced};
 use crate::options::{Absent, Partitions};
 use crate::output::Output;
+use crate::room::Taken;
 use crate::sites::{KnownKey, SiteKeys, is_name};
 use crate::status::{GatewayStatus, SiteStatus, StreamStatus};
 
@@ -31,8 +32,10 @@ const RETRY: Duration = Duration::from_millis(500);
 pub(crate) enum Request {
     /// A site has connected.
     Came(u64, Client),
-    /// It says something.
+    /// It says something, but for frames.
     Says(u64, Message),
+    /// It sends a frame: that, or what is wrong with it.
+    Sends(u64, Result<Frame<'static>, DecodeError>, Taken),
     /// It has gone.
     Gone(u64),
     /// The end.
@@ -100,6 +103,9 @@ pub(crate) struct Writer {
     commits: u64,
 }
 
+/// That something was taken, or why not.
+type Judged = Result<(), (Refusal, String)>;
+
 /// What a batch leaves to be said: the last acknowledgement of each connection and stream.
 type Acknowledgements = BTreeMap<(u64, String), (u64, u64)>;
 
@@ -117,7 +123,7 @@ impl Writer {
     }
 
     /// What the output has; opens it.
-    pub(crate) fn recover(&mut self) -> Result<Merge> {
+    pub(crate) fn recover(&mut self) -> Result<Merge, GatewayError> {
         let records = self.output.recover()?;
         let mut merge = Merge::recover(&records, self.partitions)?;
         merge.limit_rows(self.output.row_bytes_max());
@@ -172,14 +178,14 @@ impl Writer {
                 Ok(Request::Stop) | Err(RecvTimeoutError::Disconnected) => return true,
                 Ok(Request::Came(_, client)) => client.link.close(),
                 Ok(Request::Gone(id)) => drop(self.clients.remove(&id)),
-                Ok(Request::Says(..)) => {}
+                Ok(Request::Says(..) | Request::Sends(..)) => {}
                 Err(RecvTimeoutError::Timeout) => return false,
             }
         }
         false
     }
 
-    fn work(&mut self, merge: &mut Merge) -> Result<()> {
+    fn work(&mut self, merge: &mut Merge) -> Result<(), GatewayError> {
         let (mut looked, mut keys_looked) = (Instant::now(), Instant::now());
         loop {
             let (mut acknowledgements, mut ends) = (Acknowledgements::new(), false);
@@ -223,7 +229,7 @@ impl Writer {
         }
     }
 
-    fn commit(&mut self, merge: &mut Merge) -> Result<()> {
+    fn commit(&mut self, merge: &mut Merge) -> Result<(), GatewayError> {
         let (rows, records) = merge.take();
         if rows.is_empty() && records.is_empty() {
             return Ok(());
@@ -241,17 +247,32 @@ impl Writer {
                 self.clients.remove(&id);
             }
             Request::Stop => return true,
+            // Who has been refused may still say something.
             Request::Says(id, message) => {
-                // Who has been refused may still say something.
-                if let Some(site) = self.clients.get(&id).map(|client| client.site.clone())
-                    && let Err((refusal, text)) = self.hear(merge, id, &site, message, acks)
-                {
-                    self.tell(id, Message::Refused { refusal, text });
-                    self.clients.remove(&id);
+                if let Some(site) = self.site(id) {
+                    let heard = self.hear(merge, id, &site, message, acks);
+                    self.judged(id, heard);
+                }
+            }
+            Request::Sends(id, frame, _taken) => {
+                if let Some(site) = self.site(id) {
+                    self.judged(id, take_frame(merge, id, &site, frame, acks));
                 }
             }
         }
         false
+    }
+
+    fn site(&self, id: u64) -> Option<String> {
+        self.clients.get(&id).map(|client| client.site.clone())
+    }
+
+    /// Says why something was not taken; that is the last word.
+    fn judged(&mut self, id: u64, judged: Judged) {
+        if let Err((refusal, text)) = judged {
+            self.tell(id, Message::Refused { refusal, text });
+            self.clients.remove(&id);
+        }
     }
 
     fn hear(
@@ -261,7 +282,7 @@ impl Writer {
         site: &str,
         message: Message,
         acks: &mut Acknowledgements,
-    ) -> std::result::Result<(), (Refusal, String)> {
+    ) -> Judged {
         match message {
             Message::Open { stream, epoch, acknowledged, columns } => {
                 if is_name(&stream)
@@ -277,17 +298,6 @@ impl Writer {
                 }
                 acks.insert((id, stream), (opened.epoch, opened.next));
                 Ok(())
-            }
-            Message::Frame(bytes) => {
-                let protocol = |text: String| (Refusal::Protocol, text);
-                let frame = Frame::decode(&bytes).map_err(|error| protocol(error.to_string()))?;
-                if frame.site != site {
-                    let what = format!("site {site} sends a frame of site {}", frame.site);
-                    return Err(protocol(what));
-                }
-                let verdict = merge.frame(&frame).map_err(refusal_of)?;
-                let next = frame.sequence + 1;
-                judge(verdict, site, (&frame.stream, frame.epoch, next), id, acks)
             }
             Message::Skip { stream, epoch, from, to, rows } => {
                 let verdict =
@@ -390,6 +400,23 @@ impl Writer {
     }
 }
 
+fn take_frame(
+    merge: &mut Merge,
+    id: u64,
+    site: &str,
+    frame: Result<Frame<'static>, DecodeError>,
+    acks: &mut Acknowledgements,
+) -> Judged {
+    let protocol = |text: String| (Refusal::Protocol, text);
+    let frame = frame.map_err(|error| protocol(error.to_string()))?;
+    if frame.site != site {
+        return Err(protocol(format!("site {site} sends a frame of site {}", frame.site)));
+    }
+    let verdict = merge.frame(&frame).map_err(refusal_of)?;
+    let next = frame.sequence + 1;
+    judge(verdict, site, (&frame.stream, frame.epoch, next), id, acks)
+}
+
 /// Acknowledges, or says why not.
 fn judge(
     verdict: Verdict,
@@ -397,7 +424,7 @@ fn judge(
     (stream, epoch, next): (&str, u64, u64),
     id: u64,
     acks: &mut Acknowledgements,
-) -> std::result::Result<(), (Refusal, String)> {
+) -> Judged {
     match verdict {
         Verdict::Take | Verdict::Have => {
             let ack = acks.entry((id, stream.to_owned())).or_insert((epoch, next));

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use afterbay_edge_gateway::{Merge, Partitions, Refused, Row};
-use afterbay_edge_wire::Verdict;
+use afterbay_edge_wire::{Frame, Verdict};
 
 use crate::{SITES, frame, json, lines, merge, names};
 
@@ -160,4 +160,24 @@ fn a_stream_that_is_held_does_not_move() {
     merge.open("a", "rows", (1, 1), &["x".to_owned()]).unwrap();
     merge.exclude("rows", "b", true);
     assert_eq!(json(&merge.take().0[0])["edge_watermark"], 100);
+}
+
+/// Some kilobytes on the link would be gigabytes here.
+#[test]
+fn names_of_columns_make_a_frame_only_so_large() {
+    let mut merge = merge(&["a"], Partitions::Count(1));
+    let name = "x".repeat(200 << 10);
+    merge.open("a", "long", (1, 0), std::slice::from_ref(&name)).unwrap();
+    merge.take();
+    let of = |sequence: u64, rows: usize| Frame {
+        stream: "long".into(),
+        ..frame("a", 1, sequence, 0, &"[1]\n".repeat(rows))
+    };
+    let refused = merge.frame(&of(0, 1000));
+    assert!(
+        matches!(&refused, Err(Refused::Wrong(why)) if why.contains("shorter names")),
+        "{refused:?}"
+    );
+    assert_eq!(merge.take(), (Vec::new(), Vec::new()));
+    assert_eq!(merge.frame(&of(0, 100)), Ok(Verdict::Take));
 }
