@@ -7,9 +7,9 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
-use afterbay_edge_outbox::{CLOCK_MIN_MS, Cursor, Outbox, OutboxError, Settings};
+use afterbay_edge_outbox::{Cursor, Outbox, OutboxError, Settings};
 use afterbay_edge_wire::Frame;
 
 use crate::batch::Part;
@@ -88,7 +88,7 @@ impl Store {
         let mut outbox = Outbox::open(&folder.join("outbox"), settings)?;
         let mut state = match State::read(&folder)? {
             Some(state) => state,
-            None => first(&folder, &outbox, options.fingerprint, (options.clock)())?,
+            None => first(&folder, &outbox, options.fingerprint)?,
         };
         check(&folder, &outbox, &state, options.fingerprint)?;
         outbox.truncate(state.position)?;
@@ -506,19 +506,15 @@ fn is_of_disk(error: &OutboxError) -> bool {
 }
 
 /// The state of a folder that has none.
-fn first(folder: &Path, outbox: &Outbox, fingerprint: u32, now: SystemTime) -> Result<State> {
+fn first(folder: &Path, outbox: &Outbox, fingerprint: u32) -> Result<State> {
     let path = folder.join("state");
     if outbox.next() > 0 {
         let reason = "it is missing, and the outbox has entries; move the data folder away: a new epoch begins, and the input is read anew";
         return Err(AgentError::File { path, reason: reason.to_owned() });
     }
-    let now = now.duration_since(UNIX_EPOCH).unwrap_or_default();
-    // Grows from one data folder of a site to the next, as long as its clock does. Many have no battery, and begin with 1970: the
-    // gateway knows which epochs there were.
-    let epoch = u64::try_from(now.as_millis()).unwrap_or(0);
-    let asks_epoch = epoch < CLOCK_MIN_MS;
-    let epoch = if asks_epoch { 0 } else { epoch };
-    let state = State { fingerprint, epoch, asks_epoch, ..State::default() };
+    // It has to grow from one data folder of a site to the next, which no clock of a site does for sure: the gateway knows which
+    // epochs there were.
+    let state = State { fingerprint, epoch: 0, asks_epoch: true, ..State::default() };
     state.write(folder).map_err(|error| AgentError::File { path, reason: error.to_string() })?;
     Ok(state)
 }
@@ -543,6 +539,9 @@ fn check(folder: &Path, outbox: &Outbox, state: &State, fingerprint: u32) -> Res
 /// A frame that may have been written before its epoch was known.
 fn of_epoch(bytes: Vec<u8>, epoch: u64) -> Vec<u8> {
     let Ok(mut frame) = Frame::decode(&bytes) else { return bytes };
+    if frame.epoch == epoch {
+        return bytes;
+    }
     frame.epoch = epoch;
     // What was decoded can be encoded.
     frame.encode().unwrap_or_default()

@@ -85,6 +85,8 @@ pub struct Merge {
     partitions: Partitions,
     sites: BTreeSet<String>,
     streams: BTreeMap<String, Stream>,
+    /// ms since 1970, as somebody has said.
+    now: u64,
     /// Streams of which the output takes no rows. Nothing of them moves until a site opens them again.
     held: BTreeSet<String>,
     /// Records that have changed since they were taken.
@@ -110,6 +112,7 @@ impl Merge {
             partitions,
             sites,
             streams,
+            now: 0,
             held,
             changed,
             rows,
@@ -156,6 +159,11 @@ impl Merge {
         self.row_bytes_max = bytes_max;
     }
 
+    /// What time it is, ms since 1970: an epoch that begins is at least as large.
+    pub fn set_now(&mut self, now: u64) {
+        self.now = now;
+    }
+
     /// The output takes no rows of this stream, until [`open`](Self::open) is called.
     pub fn hold(&mut self, stream: &str) {
         self.held.insert(stream.to_owned());
@@ -185,8 +193,8 @@ impl Merge {
         }
     }
 
-    /// A stream of a site begins or goes on. Epoch 0 is a site that does not know what time it is: it gets one of its own, which is
-    /// to be committed before it is told. `acknowledged` is what the site was told before.
+    /// A stream of a site begins or goes on. With epoch 0 it begins, and gets an epoch behind all that there were, which is to be
+    /// committed before it is told. `acknowledged` is what the site was told before.
     ///
     /// # Errors
     /// See [`Refused`].
@@ -221,9 +229,11 @@ impl Merge {
         self.held.remove(stream);
         self.sites.insert(site.to_owned());
         self.assign(stream);
+        let now = self.now;
         let record = &mut self.site(stream, site).record;
         if epoch == 0 {
-            (record.epoch, record.next) = (record.epoch + 1, 0);
+            // With the time, it is also behind those that a former output has had.
+            (record.epoch, record.next) = (now.max(record.epoch.saturating_add(1)), 0);
             record.watermark = SiteRecord::default().watermark;
             let epoch = record.epoch;
             self.changed.insert(Key::Site(stream, site).text());

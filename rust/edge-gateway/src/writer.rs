@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use afterbay_edge_link::{Message, Refusal, Sender};
 use afterbay_edge_wire::{DecodeError, Frame, Verdict};
@@ -290,6 +290,8 @@ impl Writer {
                 {
                     return Err(refusal_of(refused));
                 }
+                let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+                merge.set_now(u64::try_from(now.as_millis()).unwrap_or(0));
                 let from = (epoch, acknowledged);
                 let opened = merge.open(site, &stream, from, &columns).map_err(refusal_of)?;
                 self.held.remove(&stream);

@@ -63,7 +63,7 @@ fn who_was_told_more_is_not_taken() {
 
 /// Each time another one, which is committed before the site has it.
 #[test]
-fn who_has_no_clock_gets_an_epoch() {
+fn who_begins_anew_gets_an_epoch() {
     let mut merge = merge(&["a"], Partitions::Count(1));
     merge.frame(&frame("a", 1, 0, 100, "[1]\n")).unwrap();
     merge.take();
@@ -73,7 +73,13 @@ fn who_has_no_clock_gets_an_epoch() {
         let (_, records) = merge.take();
         assert!(records[0].1.contains(&format!("\"epoch\":{epoch},\"next\":0")), "{records:?}");
     }
-    assert_eq!(merge.frame(&frame("a", 1, 1, 100, "")), Ok(Verdict::Fenced { epoch: 3 }));
-    assert_eq!(merge.frame(&frame("a", 3, 0, 40, "[1]\n")), Ok(Verdict::Take));
+    // It is the time, unless somebody had a clock that was ahead.
+    for (now, epoch) in [(50, 50), (50, 51), (20, 52)] {
+        merge.set_now(now);
+        let opened = merge.open("a", "rows", (0, 0), &["x".to_owned()]).unwrap();
+        assert_eq!((opened.epoch, opened.next), (epoch, 0));
+    }
+    assert_eq!(merge.frame(&frame("a", 1, 1, 100, "")), Ok(Verdict::Fenced { epoch: 52 }));
+    assert_eq!(merge.frame(&frame("a", 52, 0, 40, "[1]\n")), Ok(Verdict::Take));
     assert!(merge.take().0[0].late, "its watermark begins anew");
 }

@@ -296,7 +296,7 @@ fn a_newer_epoch_ends_the_older_one() {
     second.args(&arguments[..at]).args(&arguments[at + 2..]).arg("--follow");
     second.arg("--data").arg(world.path("data-new"));
     let second = Process::start(&mut second);
-    assert!(second.status()["epoch"].as_u64() > Some(epoch));
+    Wait::block("it has a newer one", || second.status()["epoch"].as_u64() > Some(epoch));
     Wait::block("the newer one counts", || site(&gateway, "dev1")["epoch"].as_u64() > Some(epoch));
     append(&world.input("dev1"), &readings(1000, 1000, 2));
     let (code, error) = first.end();

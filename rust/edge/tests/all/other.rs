@@ -1,11 +1,11 @@
-//! Gateways that are not those that a site knows, and sites that do not know what time it is.
+//! Gateways that are not those that a site knows, and sites that begin anew.
 
 use std::collections::BTreeMap;
 use std::net::TcpListener;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use afterbay_edge_agent::{Agent, AgentOptions, Input, Link, WhenFull};
 use afterbay_edge_exec::{Reader, Settings};
@@ -129,8 +129,8 @@ fn an_agent_refuses_a_gateway_that_has_less_than_it_had_said() {
     assert_eq!(gap_of(&error), "0..1");
 }
 
-/// An agent in this process, with a clock of its own.
-fn agent(world: &World, data: &str, clock: fn() -> SystemTime) -> JoinHandle<bool> {
+/// An agent in this process.
+fn agent(world: &World, data: &str) -> JoinHandle<bool> {
     let text = std::fs::read_to_string(&world.plan).unwrap();
     let all = cut(&Plan::parse(&text).unwrap());
     let pipeline = all.pipelines.into_iter().next().unwrap();
@@ -156,33 +156,41 @@ fn agent(world: &World, data: &str, clock: fn() -> SystemTime) -> JoinHandle<boo
         outbox_age: Duration::from_secs(3600),
         when_full: WhenFull::Hold,
         accept_gap: None,
-        clock,
     };
     let agent = Agent::open(options).unwrap();
     std::thread::spawn(move || agent.run(&pipeline, &reader).unwrap())
 }
 
-/// Devices without a battery begin with 1970 at each start: a new data folder is a new epoch all the same.
+/// Clocks of sites begin with 1970, are ahead, or go back: a new data folder is a new epoch all the same.
 #[test]
-fn a_site_without_a_clock_asks_the_gateway_which_epoch_it_is() {
+fn a_new_folder_asks_the_gateway_which_epoch_it_is() {
     let world = World::new("tumble", &["dev1"]);
     world.write("dev1", &readings(0, 1000, 1));
     let gateway = world.gateway(&[]);
-    assert!(agent(&world, "data-1", SystemTime::now).join().unwrap());
-    Wait::block("it is there", || site(&gateway)["watermark"] == i64::MAX);
-    let before = site(&gateway);
+    // An older agent had a clock that was far ahead.
+    let (sender, mut receiver) = crate::strangers::by_hand(&world, &gateway);
+    let ahead = 9_999_999_999_999;
+    let columns = TUMBLE.map(str::to_owned).to_vec();
+    let stream = "edge_partials".to_owned();
+    sender
+        .send(&Message::Open { stream: stream.clone(), epoch: ahead, acknowledged: 0, columns })
+        .unwrap();
+    assert_eq!(receiver.receive().unwrap(), next(ahead, 0));
+    sender.send(&Message::Skip { stream, epoch: ahead, from: 0, to: 1, rows: 0 }).unwrap();
+    assert_eq!(receiver.receive().unwrap(), next(ahead, 1));
+    let mut rows = Vec::new();
     for round in 1..3 {
-        assert!(agent(&world, &format!("new-{round}"), || UNIX_EPOCH).join().unwrap());
-        let epoch = before["epoch"].as_u64().unwrap() + round;
-        Wait::block("it is there anew", || site(&gateway)["epoch"] == epoch);
-        Wait::block("all of it", || {
-            site(&gateway)["rows"].as_u64()
-                == before["rows"].as_u64().map(|rows| (1 + round) * rows)
+        assert!(agent(&world, &format!("new-{round}")).join().unwrap());
+        Wait::block("all of it is there", || {
+            let site = site(&gateway);
+            site["epoch"] == ahead + round && site["watermark"] == i64::MAX
         });
+        rows.push(site(&gateway)["rows"].as_u64().unwrap());
     }
+    assert!(rows[0] > 100 && rows[1] == 2 * rows[0], "{rows:?}");
     // The epoch stays that of the folder.
-    assert!(agent(&world, "new-2", || UNIX_EPOCH).join().unwrap());
-    assert_eq!(site(&gateway)["epoch"], before["epoch"].as_u64().unwrap() + 2);
+    assert!(agent(&world, "new-2").join().unwrap());
+    assert_eq!(site(&gateway)["epoch"], ahead + 2);
 }
 
 /// The frames themselves say it too, also those that were written before there was a gateway.
@@ -191,7 +199,7 @@ fn frames_have_the_epoch_that_the_gateway_has_said() {
     let world = World::new("tumble", &["dev1"]);
     world.write("dev1", &readings(0, 1000, 1));
     let fake = Fake::new(&world);
-    let agent = agent(&world, "data", || UNIX_EPOCH);
+    let agent = agent(&world, "data");
     let (sender, mut receiver, epoch, _) = fake.open();
     assert_eq!(epoch, 0);
     sender.send(&next(7, 0)).unwrap();

@@ -99,7 +99,7 @@ fn who_loses_its_key_has_to_end() {
 }
 
 /// Connects as a site by hand.
-fn by_hand(world: &World, gateway: &Process) -> (Sender, Receiver) {
+pub(crate) fn by_hand(world: &World, gateway: &Process) -> (Sender, Receiver) {
     let address = gateway.said["listen"].as_str().unwrap();
     let key = SiteKey::read(&world.path("keys/dev1.key")).unwrap();
     let limits = Limits { handshake: NEVER, silence: NEVER };
