@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use afterbay_edge_exec::Settings;
 use afterbay_edge_link::{Limits, SiteKey};
@@ -75,6 +75,4 @@ pub struct AgentOptions {
     pub when_full: WhenFull,
     /// Frames that were acknowledged, and that a gateway may have lost: it is told that they will never come.
     pub accept_gap: Option<Range<u64>>,
-    /// What time it is when a data folder is made.
-    pub clock: fn() -> SystemTime,
 }

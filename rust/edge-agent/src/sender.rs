@@ -98,6 +98,8 @@ impl Sending {
         sender.close();
         let heard = listener.join();
         match (sent, heard) {
+            // What is wrong here stays so; that the link has ended comes of it.
+            (Err(Ended::For(error)), _) => Err(Ended::For(error)),
             (_, Ok(Err(ended))) => Err(ended),
             (sent, _) => sent,
         }

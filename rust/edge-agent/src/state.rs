@@ -15,6 +15,8 @@ use std::path::Path;
 use crate::error::{AgentError, Result};
 
 const MAGIC: [u8; 5] = *b"ABES\x02";
+/// Without the input's last bytes, what was acknowledged, and whether the gateway says the epoch.
+const MAGIC_1: [u8; 5] = *b"ABES\x01";
 const FILE: &str = "state";
 const HEAD_BYTES: usize = 9;
 
@@ -46,7 +48,7 @@ pub(crate) struct State {
     pub(crate) fingerprint: u32,
     /// 0 until the gateway has said it, if it is the gateway's.
     pub(crate) epoch: u64,
-    /// Whether the gateway says the epoch: this site's clock did not know what year it is.
+    /// Whether the gateway says the epoch; older agents took the time.
     pub(crate) asks_epoch: bool,
     /// The gateway has said that it has everything in front of this. It has more, if it said so after the last commit.
     pub(crate) acknowledged: u64,
@@ -73,7 +75,8 @@ impl State {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(failed(error.to_string())),
         };
-        if bytes.starts_with(&MAGIC[..4]) && !bytes.starts_with(&MAGIC) {
+        let is_known = bytes.starts_with(&MAGIC) || bytes.starts_with(&MAGIC_1);
+        if bytes.starts_with(&MAGIC[..4]) && !is_known {
             let found = bytes.get(4).copied().unwrap_or(0);
             let version = MAGIC[4];
             return Err(failed(format!(
@@ -131,16 +134,18 @@ impl State {
     fn decode(bytes: &[u8]) -> Option<Self> {
         let (magic, rest) = bytes.split_first_chunk::<5>()?;
         let (checksum, mut rest) = rest.split_first_chunk::<4>()?;
-        if *magic != MAGIC || crc_fast::crc32_iscsi(rest).to_be_bytes() != *checksum {
+        let is_first = *magic == MAGIC_1;
+        if !is_first && *magic != MAGIC || crc_fast::crc32_iscsi(rest).to_be_bytes() != *checksum {
             return None;
         }
-        let mut words = [0; 5];
-        for word in &mut words {
+        let (mut words, mut numbers) = ([0; 5], [0; 14]);
+        // What version 1 has not, is 0.
+        let left_out = if is_first { 2 } else { 0 };
+        for word in words.iter_mut().rev().skip(left_out).rev() {
             let (bytes, behind) = rest.split_first_chunk::<4>()?;
             (*word, rest) = (u32::from_be_bytes(*bytes), behind);
         }
-        let mut numbers = [0; 14];
-        for number in &mut numbers {
+        for number in numbers.iter_mut().rev().skip(left_out).rev() {
             let (bytes, behind) = rest.split_first_chunk::<8>()?;
             (*number, rest) = (u64::from_be_bytes(*bytes), behind);
         }
@@ -216,9 +221,19 @@ mod tests {
             assert_eq!(State::decode(&changed), None, "byte {index}");
             assert_eq!(State::decode(&bytes[..index]), None, "{index} bytes");
         }
-        std::fs::write(folder.path().join(FILE), b"ABES\x01").unwrap();
+        std::fs::write(folder.path().join(FILE), b"ABES\x03").unwrap();
         let error = State::read(folder.path()).unwrap_err().to_string();
-        assert!(error.contains("state: it is of version 1, and this agent writes 2"), "{error}");
+        assert!(error.contains("state: it is of version 3, and this agent writes 2"), "{error}");
+        // An agent of version 1 had no last bytes of the input, nothing acknowledged, and an epoch of its own.
+        let mut first = bytes[HEAD_BYTES..].to_vec();
+        first.drain(20 + 12 * 8..20 + 14 * 8);
+        first.drain(12..20);
+        let checksum = crc_fast::crc32_iscsi(&first).to_be_bytes();
+        let first = [&MAGIC_1[..], &checksum, &first].concat();
+        std::fs::write(folder.path().join(FILE), first).unwrap();
+        let place = Place { tail: (0, 0), ..state.place };
+        let known = State { asks_epoch: false, acknowledged: 0, place, ..state };
+        assert_eq!(State::read(folder.path()).unwrap(), Some(known));
         std::fs::write(folder.path().join(FILE), MAGIC).unwrap();
         let error = State::read(folder.path()).unwrap_err().to_string();
         assert!(error.contains("state: damaged; move"), "{error}");

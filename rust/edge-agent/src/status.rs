@@ -1,7 +1,8 @@
 //! How an agent is.
 
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
+use afterbay_edge_outbox::Age;
 use serde_json::{Value as Json, json};
 
 /// Whether there is a gateway.
@@ -38,8 +39,8 @@ pub struct AgentStatus {
     pub outbox_bytes: u64,
     /// How many there may be.
     pub outbox_bytes_max: u64,
-    /// When the first of what is not acknowledged was committed, as far as is known, by the clock of this machine.
-    pub oldest_written: Option<SystemTime>,
+    /// Of the first of what is not acknowledged, as far as is known.
+    pub oldest: Option<Age>,
     /// How often the oldest was dropped.
     pub gaps: u64,
     /// Rows that were dropped, at most.
@@ -57,7 +58,7 @@ pub struct AgentStatus {
 impl AgentStatus {
     /// Since the first of what is not acknowledged was committed, as far as is known.
     pub fn outbox_age(&self) -> Option<Duration> {
-        self.oldest_written.and_then(|written| written.elapsed().ok())
+        self.oldest.map(|oldest| oldest.elapsed())
     }
 
     /// As Prometheus reads it.

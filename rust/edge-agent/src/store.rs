@@ -7,7 +7,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 use afterbay_edge_outbox::{Cursor, Outbox, OutboxError, Settings};
 use afterbay_edge_wire::Frame;
@@ -20,8 +20,6 @@ use crate::status::{AgentStatus, LinkStatus};
 
 /// How long somebody waits until a disk is tried again.
 const DISK_RETRY: Duration = Duration::from_millis(500);
-/// 2026-01-01, ms: a clock that shows less has never been set.
-const CLOCK_MIN_MS: u64 = 1_767_225_600_000;
 /// A file of the outbox is so much of all: as much goes at once.
 const FILES: u64 = 16;
 
@@ -88,13 +86,14 @@ impl Store {
             segment_age: options.outbox_age / 8,
         };
         let mut outbox = Outbox::open(&folder.join("outbox"), settings)?;
-        let state = match State::read(&folder)? {
+        let mut state = match State::read(&folder)? {
             Some(state) => state,
-            None => first(&folder, &outbox, options.fingerprint, (options.clock)())?,
+            None => first(&folder, &outbox, options.fingerprint)?,
         };
         check(&folder, &outbox, &state, options.fingerprint)?;
         outbox.truncate(state.position)?;
-        // Whatever has gone from the outbox was dropped as a gap, or acknowledged.
+        // Whatever has gone from the outbox was dropped as a gap, or acknowledged. If more has gone, the gap was acknowledged too.
+        state.gap = state.gap.filter(|gap| gap.to >= outbox.first());
         let acknowledged = state.gap.map_or(outbox.first(), |gap| gap.from).max(state.acknowledged);
         if let Some(gap) = state.gap {
             outbox.acknowledge(gap.to)?;
@@ -290,9 +289,9 @@ impl Store {
     }
 
     fn is_old(&self, inner: &Inner) -> bool {
-        let written = inner.outbox.as_ref().and_then(Outbox::oldest_written);
-        let age = written.and_then(|written| written.elapsed().ok());
-        inner.acknowledged < inner.state.position && age.is_some_and(|age| age > self.age_max)
+        let age = inner.outbox.as_ref().and_then(Outbox::oldest_age);
+        let is_old = age.is_some_and(|age| age.elapsed() > self.age_max);
+        inner.acknowledged < inner.state.position && is_old
     }
 
     /// Waits until there are frames behind this place.
@@ -491,7 +490,7 @@ fn status_of(
         finished: inner.state.finished,
         outbox_bytes: outbox.map_or(0, Outbox::bytes),
         outbox_bytes_max,
-        oldest_written: outbox.and_then(Outbox::oldest_written).filter(|_| waits),
+        oldest: outbox.and_then(Outbox::oldest_age).filter(|_| waits),
         gaps: inner.state.gaps,
         dropped_rows: inner.state.dropped_rows,
         held: inner.held.clone(),
@@ -507,19 +506,15 @@ fn is_of_disk(error: &OutboxError) -> bool {
 }
 
 /// The state of a folder that has none.
-fn first(folder: &Path, outbox: &Outbox, fingerprint: u32, now: SystemTime) -> Result<State> {
+fn first(folder: &Path, outbox: &Outbox, fingerprint: u32) -> Result<State> {
     let path = folder.join("state");
     if outbox.next() > 0 {
         let reason = "it is missing, and the outbox has entries; move the data folder away: a new epoch begins, and the input is read anew";
         return Err(AgentError::File { path, reason: reason.to_owned() });
     }
-    let now = now.duration_since(UNIX_EPOCH).unwrap_or_default();
-    // Grows from one data folder of a site to the next, as long as its clock does. Many have no battery, and begin with 1970: the
-    // gateway knows which epochs there were.
-    let epoch = u64::try_from(now.as_millis()).unwrap_or(0);
-    let asks_epoch = epoch < CLOCK_MIN_MS;
-    let epoch = if asks_epoch { 0 } else { epoch };
-    let state = State { fingerprint, epoch, asks_epoch, ..State::default() };
+    // It has to grow from one data folder of a site to the next, which no clock of a site does for sure: the gateway knows which
+    // epochs there were.
+    let state = State { fingerprint, epoch: 0, asks_epoch: true, ..State::default() };
     state.write(folder).map_err(|error| AgentError::File { path, reason: error.to_string() })?;
     Ok(state)
 }
@@ -544,6 +539,9 @@ fn check(folder: &Path, outbox: &Outbox, state: &State, fingerprint: u32) -> Res
 /// A frame that may have been written before its epoch was known.
 fn of_epoch(bytes: Vec<u8>, epoch: u64) -> Vec<u8> {
     let Ok(mut frame) = Frame::decode(&bytes) else { return bytes };
+    if frame.epoch == epoch {
+        return bytes;
+    }
     frame.epoch = epoch;
     // What was decoded can be encoded.
     frame.encode().unwrap_or_default()

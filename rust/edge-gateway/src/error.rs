@@ -30,6 +30,14 @@ pub enum GatewayError {
     /// Of another output.
     #[error("{0}")]
     Output(String),
+    /// The output takes no rows of this stream. Others go on.
+    #[error("stream {stream}: {reason}")]
+    Stream {
+        /// Which one.
+        stream: String,
+        /// What is wrong, and what to do.
+        reason: String,
+    },
     /// What was committed is not understood.
     #[error(
         "record {key:?} of the output: {reason}; it is of a newer version, or somebody else wrote it"

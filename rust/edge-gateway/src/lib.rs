@@ -23,6 +23,7 @@ mod merge;
 mod options;
 pub mod output;
 mod records;
+mod room;
 mod server;
 mod sites;
 mod status;

@@ -18,6 +18,9 @@ const NOTE_CHARACTERS: usize = 1000;
 /// Bytes of all names of a stream's columns: they are a record of the output.
 const COLUMNS_BYTES_MAX: usize = 256 << 10;
 
+/// Bytes of all rows of a frame, with the names of their columns.
+const FRAME_BYTES_MAX: usize = 64 << 20;
+
 /// A row of the output: a JSON object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Row {
@@ -51,6 +54,8 @@ pub enum Refused {
     Columns(String),
     /// It is no stream, or no row.
     Wrong(String),
+    /// The output does not take the stream, until somebody mends that.
+    NotNow(String),
 }
 
 #[derive(Debug, Clone, Default)]
@@ -80,6 +85,10 @@ pub struct Merge {
     partitions: Partitions,
     sites: BTreeSet<String>,
     streams: BTreeMap<String, Stream>,
+    /// ms since 1970, as somebody has said.
+    now: u64,
+    /// Streams of which the output takes no rows. Nothing of them moves until a site opens them again.
+    held: BTreeSet<String>,
     /// Records that have changed since they were taken.
     changed: BTreeSet<String>,
     rows: Vec<Row>,
@@ -96,12 +105,15 @@ impl Merge {
     /// A record is none.
     pub fn recover(records: &BTreeMap<String, String>, partitions: Partitions) -> Result<Self> {
         let (sites, streams) = (BTreeSet::new(), BTreeMap::new());
-        let (changed, rows, checks_numbers) = (BTreeSet::new(), Vec::new(), true);
+        let (held, changed, rows, checks_numbers) =
+            (BTreeSet::new(), BTreeSet::new(), Vec::new(), true);
         let row_bytes_max = usize::MAX;
         let mut merge = Self {
             partitions,
             sites,
             streams,
+            now: 0,
+            held,
             changed,
             rows,
             bytes: 0,
@@ -147,6 +159,16 @@ impl Merge {
         self.row_bytes_max = bytes_max;
     }
 
+    /// What time it is, ms since 1970: an epoch that begins is at least as large.
+    pub fn set_now(&mut self, now: u64) {
+        self.now = now;
+    }
+
+    /// The output takes no rows of this stream, until [`open`](Self::open) is called.
+    pub fn hold(&mut self, stream: &str) {
+        self.held.insert(stream.to_owned());
+    }
+
     fn stream(&mut self, name: &str) -> &mut Stream {
         self.streams.entry(name.to_owned()).or_default()
     }
@@ -171,8 +193,8 @@ impl Merge {
         }
     }
 
-    /// A stream of a site begins or goes on. Epoch 0 is a site that does not know what time it is: it gets one of its own, which is
-    /// to be committed before it is told. `acknowledged` is what the site was told before.
+    /// A stream of a site begins or goes on. With epoch 0 it begins, and gets an epoch behind all that there were, which is to be
+    /// committed before it is told. `acknowledged` is what the site was told before.
     ///
     /// # Errors
     /// See [`Refused`].
@@ -204,11 +226,14 @@ impl Merge {
                 self.changed.insert(Key::Stream(stream).text());
             }
         }
+        self.held.remove(stream);
         self.sites.insert(site.to_owned());
         self.assign(stream);
+        let now = self.now;
         let record = &mut self.site(stream, site).record;
         if epoch == 0 {
-            (record.epoch, record.next) = (record.epoch + 1, 0);
+            // With the time, it is also behind those that a former output has had.
+            (record.epoch, record.next) = (now.max(record.epoch.saturating_add(1)), 0);
             record.watermark = SiteRecord::default().watermark;
             let epoch = record.epoch;
             self.changed.insert(Key::Site(stream, site).text());
@@ -389,6 +414,9 @@ impl Merge {
 
     /// The watermark of a site's partition is the least of those that count; it never goes back.
     fn advance(&mut self, stream: &str, site: &str) {
+        if self.held.contains(stream) {
+            return;
+        }
         let registered = &self.sites;
         let Some(known) = self.streams.get_mut(stream) else { return };
         let Some(number) = known.sites.get(site).map(|site| site.record.partition) else { return };
@@ -455,6 +483,13 @@ impl Stream {
             Line::Row(row) => Some(*row),
             Line::Watermark(_) => None,
         });
+        let names: usize = self.names.iter().map(String::len).sum();
+        let bytes: usize = rows.clone().map(|row| row.len() + names).sum();
+        if bytes > FRAME_BYTES_MAX {
+            return Err(Refused::Wrong(format!(
+                "rows of a frame would have {bytes} bytes with the names of their columns, and {FRAME_BYTES_MAX} are allowed: give columns shorter names"
+            )));
+        }
         let rows = rows.map(|row| {
             let values: Vec<&RawValue> = serde_json::from_str(row)
                 .map_err(|error| Refused::Wrong(format!("a row is no JSON array: {error}")))?;

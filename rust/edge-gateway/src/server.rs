@@ -8,11 +8,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
 use afterbay_edge_link::{LinkError, Message, Refusal, accept};
+use afterbay_edge_wire::{Frame, PAYLOAD_BYTES_MAX};
 
 use crate::error::{GatewayError, Result};
 use crate::handshakes::{Handshakes, Place};
 use crate::options::GatewayOptions;
 use crate::output::Output;
+use crate::room::Room;
 use crate::sites::SiteKeys;
 use crate::status::GatewayStatus;
 use crate::writer::{Client, Request, Shared, Writer};
@@ -21,6 +23,8 @@ use crate::writer::{Client, Request, Shared, Writer};
 const QUEUE: usize = 64;
 /// Answers that wait for one connection. Who does not read so many reads nothing.
 const ANSWERS: usize = 1024;
+/// Bytes of frames that are decoded and wait for the writer.
+const DECODED_BYTES: usize = 128 << 20;
 /// A session has little on its stack.
 const STACK_BYTES: usize = 512 << 10;
 
@@ -64,6 +68,7 @@ impl Gateway {
             shared: shared.clone(),
             handshakes: handshakes.clone(),
             sites: Arc::default(),
+            room: Room::new(DECODED_BYTES),
         };
         std::thread::spawn(move || doors.accept_all(&listener));
         let writer = Mutex::new(Some(writer));
@@ -116,6 +121,7 @@ struct Doors {
     handshakes: Handshakes,
     /// That are connected.
     sites: Arc<AtomicUsize>,
+    room: Room,
 }
 
 impl Doors {
@@ -181,12 +187,24 @@ impl Doors {
             return;
         }
         while let Ok(message) = receiver.receive() {
-            if self.requests.send(Request::Says(id, message)).is_err() {
+            if self.requests.send(self.request(id, message)).is_err() {
                 break;
             }
         }
         // The writer may have ended before.
         let _ = self.requests.send(Request::Gone(id));
+    }
+}
+
+impl Doors {
+    /// Here, and not where one site's frame would stop all others, frames are decoded.
+    fn request(&self, id: u64, message: Message) -> Request {
+        let Message::Frame(bytes) = message else { return Request::Says(id, message) };
+        // How much it will be is known only then.
+        let mut taken = self.room.take(PAYLOAD_BYTES_MAX);
+        let frame = Frame::decode(&bytes).map(Frame::into_owned);
+        taken.shrink(frame.as_ref().map_or(0, |frame| frame.payload.len()));
+        Request::Sends(id, frame, taken)
     }
 }
 

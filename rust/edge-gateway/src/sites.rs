@@ -80,7 +80,12 @@ impl SiteKeys {
         let file = self.file(site);
         match self.key(site) {
             Ok(key) => Ok(Some(KnownKey { key, file })),
-            Err(error) if error.is_missing() => Ok(None),
+            // Without the folder, nobody knows who has a key; and it may have come back only now.
+            Err(error) if error.is_missing() && self.folder.is_dir() => match self.key(site) {
+                Ok(key) => Ok(Some(KnownKey { key, file })),
+                Err(error) if error.is_missing() => Ok(None),
+                Err(error) => Err(error),
+            },
             Err(error) => Err(error),
         }
     }
@@ -111,4 +116,29 @@ impl SiteKeys {
 pub(crate) fn is_name(text: &str) -> bool {
     let known = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     (1..=afterbay_edge_wire::NAME_BYTES_MAX).contains(&text.len()) && text.chars().all(known)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As long as the folder is away (it is moved, or its file system is), no site has lost its key.
+    #[test]
+    fn a_folder_that_is_away_takes_no_key() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, away) = (folder.path().join("keys"), folder.path().join("away"));
+        std::fs::create_dir(&path).unwrap();
+        SiteKey::random().unwrap().write_new(&path.join("dev1.key")).unwrap();
+        let keys = SiteKeys::open(&path).unwrap();
+        let mut known = keys.known("dev1").unwrap().unwrap();
+        std::fs::rename(&path, &away).unwrap();
+        assert!(keys.holds("dev1", &mut known));
+        let error = keys.known("dev1").unwrap_err().to_string();
+        assert!(error.contains("keys/dev1.key"), "{error}");
+        std::fs::rename(&away, &path).unwrap();
+        assert!(keys.holds("dev1", &mut known));
+        std::fs::remove_file(path.join("dev1.key")).unwrap();
+        assert!(!keys.holds("dev1", &mut known));
+        assert!(keys.known("dev1").unwrap().is_none());
+    }
 }

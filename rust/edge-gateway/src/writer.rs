@@ -3,16 +3,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use afterbay_edge_link::{Message, Refusal, Sender};
-use afterbay_edge_wire::{Frame, Verdict};
+use afterbay_edge_wire::{DecodeError, Frame, Verdict};
 
-use crate::error::{GatewayError, Result};
+use crate::error::GatewayError;
 use crate::merge::{Merge, Refused, fenced};
 use crate::options::{Absent, Partitions};
 use crate::output::Output;
-use crate::sites::{KnownKey, SiteKeys};
+use crate::room::Taken;
+use crate::sites::{KnownKey, SiteKeys, is_name};
 use crate::status::{GatewayStatus, SiteStatus, StreamStatus};
 
 /// Bytes of rows from which on a commit begins.
@@ -31,8 +32,10 @@ const RETRY: Duration = Duration::from_millis(500);
 pub(crate) enum Request {
     /// A site has connected.
     Came(u64, Client),
-    /// It says something.
+    /// It says something, but for frames.
     Says(u64, Message),
+    /// It sends a frame: that, or what is wrong with it.
+    Sends(u64, Result<Frame<'static>, DecodeError>, Taken),
     /// It has gone.
     Gone(u64),
     /// The end.
@@ -95,8 +98,13 @@ pub(crate) struct Writer {
     clients: BTreeMap<u64, Client>,
     /// Since when a site of a stream is away: by stream and site.
     away: BTreeMap<(String, String), Instant>,
+    /// Streams that the output has not taken, and that no site has opened since.
+    held: BTreeSet<String>,
     commits: u64,
 }
+
+/// That something was taken, or why not.
+type Judged = Result<(), (Refusal, String)>;
 
 /// What a batch leaves to be said: the last acknowledgement of each connection and stream.
 type Acknowledgements = BTreeMap<(u64, String), (u64, u64)>;
@@ -110,15 +118,16 @@ impl Writer {
         shared: Arc<Shared>,
     ) -> Self {
         let (partitions, absent) = options;
-        let (clients, away) = (BTreeMap::new(), BTreeMap::new());
-        Self { output, partitions, absent, keys, requests, shared, clients, away, commits: 0 }
+        let (clients, away, held) = (BTreeMap::new(), BTreeMap::new(), BTreeSet::new());
+        Self { output, partitions, absent, keys, requests, shared, clients, away, held, commits: 0 }
     }
 
     /// What the output has; opens it.
-    pub(crate) fn recover(&mut self) -> Result<Merge> {
+    pub(crate) fn recover(&mut self) -> Result<Merge, GatewayError> {
         let records = self.output.recover()?;
         let mut merge = Merge::recover(&records, self.partitions)?;
         merge.limit_rows(self.output.row_bytes_max());
+        self.held.iter().for_each(|stream| merge.hold(stream));
         merge.register(&self.keys.names()?);
         self.show(&merge, None);
         Ok(merge)
@@ -131,6 +140,9 @@ impl Writer {
                 Ok(()) => return,
                 Err(error) => {
                     self.show(&merge, Some(error.to_string()));
+                    if let GatewayError::Stream { stream, .. } = &error {
+                        self.held.insert(stream.clone());
+                    }
                     if error.is_final() {
                         return self.give_up(error);
                     }
@@ -166,14 +178,14 @@ impl Writer {
                 Ok(Request::Stop) | Err(RecvTimeoutError::Disconnected) => return true,
                 Ok(Request::Came(_, client)) => client.link.close(),
                 Ok(Request::Gone(id)) => drop(self.clients.remove(&id)),
-                Ok(Request::Says(..)) => {}
+                Ok(Request::Says(..) | Request::Sends(..)) => {}
                 Err(RecvTimeoutError::Timeout) => return false,
             }
         }
         false
     }
 
-    fn work(&mut self, merge: &mut Merge) -> Result<()> {
+    fn work(&mut self, merge: &mut Merge) -> Result<(), GatewayError> {
         let (mut looked, mut keys_looked) = (Instant::now(), Instant::now());
         loop {
             let (mut acknowledgements, mut ends) = (Acknowledgements::new(), false);
@@ -217,7 +229,7 @@ impl Writer {
         }
     }
 
-    fn commit(&mut self, merge: &mut Merge) -> Result<()> {
+    fn commit(&mut self, merge: &mut Merge) -> Result<(), GatewayError> {
         let (rows, records) = merge.take();
         if rows.is_empty() && records.is_empty() {
             return Ok(());
@@ -235,17 +247,32 @@ impl Writer {
                 self.clients.remove(&id);
             }
             Request::Stop => return true,
+            // Who has been refused may still say something.
             Request::Says(id, message) => {
-                // Who has been refused may still say something.
-                if let Some(site) = self.clients.get(&id).map(|client| client.site.clone())
-                    && let Err((refusal, text)) = self.hear(merge, id, &site, message, acks)
-                {
-                    self.tell(id, Message::Refused { refusal, text });
-                    self.clients.remove(&id);
+                if let Some(site) = self.site(id) {
+                    let heard = self.hear(merge, id, &site, message, acks);
+                    self.judged(id, heard);
+                }
+            }
+            Request::Sends(id, frame, _taken) => {
+                if let Some(site) = self.site(id) {
+                    self.judged(id, take_frame(merge, id, &site, frame, acks));
                 }
             }
         }
         false
+    }
+
+    fn site(&self, id: u64) -> Option<String> {
+        self.clients.get(&id).map(|client| client.site.clone())
+    }
+
+    /// Says why something was not taken; that is the last word.
+    fn judged(&mut self, id: u64, judged: Judged) {
+        if let Err((refusal, text)) = judged {
+            self.tell(id, Message::Refused { refusal, text });
+            self.clients.remove(&id);
+        }
     }
 
     fn hear(
@@ -255,27 +282,24 @@ impl Writer {
         site: &str,
         message: Message,
         acks: &mut Acknowledgements,
-    ) -> std::result::Result<(), (Refusal, String)> {
+    ) -> Judged {
         match message {
             Message::Open { stream, epoch, acknowledged, columns } => {
+                if is_name(&stream)
+                    && let Some(refused) = self.output.refuses(&stream)
+                {
+                    return Err(refusal_of(refused));
+                }
+                let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+                merge.set_now(u64::try_from(now.as_millis()).unwrap_or(0));
                 let from = (epoch, acknowledged);
                 let opened = merge.open(site, &stream, from, &columns).map_err(refusal_of)?;
+                self.held.remove(&stream);
                 if let Some(client) = self.clients.get_mut(&id) {
                     client.streams.push(stream.clone());
                 }
                 acks.insert((id, stream), (opened.epoch, opened.next));
                 Ok(())
-            }
-            Message::Frame(bytes) => {
-                let protocol = |text: String| (Refusal::Protocol, text);
-                let frame = Frame::decode(&bytes).map_err(|error| protocol(error.to_string()))?;
-                if frame.site != site {
-                    let what = format!("site {site} sends a frame of site {}", frame.site);
-                    return Err(protocol(what));
-                }
-                let verdict = merge.frame(&frame).map_err(refusal_of)?;
-                let next = frame.sequence + 1;
-                judge(verdict, site, (&frame.stream, frame.epoch, next), id, acks)
             }
             Message::Skip { stream, epoch, from, to, rows } => {
                 let verdict =
@@ -378,6 +402,23 @@ impl Writer {
     }
 }
 
+fn take_frame(
+    merge: &mut Merge,
+    id: u64,
+    site: &str,
+    frame: Result<Frame<'static>, DecodeError>,
+    acks: &mut Acknowledgements,
+) -> Judged {
+    let protocol = |text: String| (Refusal::Protocol, text);
+    let frame = frame.map_err(|error| protocol(error.to_string()))?;
+    if frame.site != site {
+        return Err(protocol(format!("site {site} sends a frame of site {}", frame.site)));
+    }
+    let verdict = merge.frame(&frame).map_err(refusal_of)?;
+    let next = frame.sequence + 1;
+    judge(verdict, site, (&frame.stream, frame.epoch, next), id, acks)
+}
+
 /// Acknowledges, or says why not.
 fn judge(
     verdict: Verdict,
@@ -385,7 +426,7 @@ fn judge(
     (stream, epoch, next): (&str, u64, u64),
     id: u64,
     acks: &mut Acknowledgements,
-) -> std::result::Result<(), (Refusal, String)> {
+) -> Judged {
     match verdict {
         Verdict::Take | Verdict::Have => {
             let ack = acks.entry((id, stream.to_owned())).or_insert((epoch, next));
@@ -409,5 +450,6 @@ fn refusal_of(refused: Refused) -> (Refusal, String) {
         Refused::Forgotten(text) => (Refusal::Forgotten, text),
         Refused::Columns(text) => (Refusal::Columns, text),
         Refused::Wrong(text) => (Refusal::Protocol, text),
+        Refused::NotNow(text) => (Refusal::Busy, text),
     }
 }

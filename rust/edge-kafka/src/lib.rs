@@ -9,8 +9,9 @@
 //! - Records are in a topic of one partition that Kafka compacts: the last one of each key is what was committed.
 //! - Who opens it (`init_transactions`) fences every gateway of the same id, and ends the transaction that one may have left,
 //!   before it reads the records. So what it reads is all that there is.
-//! - Topics are looked at before they are used: one that forgets, or that takes no rows, is refused by name. New ones have up to
-//!   three copies, two of which a commit waits for.
+//! - Topics are looked at before they are used: one that forgets, or that takes no rows, is refused by name, and so are the sites
+//!   whose stream it is ([`Output::refuses`]); others go on. New ones have up to three copies; if there are three, a commit waits
+//!   for two of them. Brokers make none by themselves (`allow.auto.create.topics=false`): theirs would be of other settings.
 //! - A row that is too large for a message never comes here ([`Output::row_bytes_max`]).
 //! - A message that has waited too long for a broker fails its transaction, and so does everything else that is wrong: nothing is
 //!   acknowledged, the gateway opens its output anew, and sites send again.
@@ -26,7 +27,7 @@ use std::thread::Thread;
 use std::time::{Duration, Instant};
 
 use afterbay_edge_gateway::output::{Output, topic};
-use afterbay_edge_gateway::{GatewayError, Row};
+use afterbay_edge_gateway::{GatewayError, Refused, Row};
 use rdkafka::admin::{AdminClient, AdminOptions, NewTopic, ResourceSpecifier, TopicReplication};
 use rdkafka::client::DefaultClientContext;
 use rdkafka::config::ClientConfig;
@@ -36,6 +37,7 @@ use rdkafka::message::Message;
 use rdkafka::metadata::MetadataTopic;
 use rdkafka::producer::{BaseProducer, BaseRecord, Producer};
 use rdkafka::topic_partition_list::{Offset, TopicPartitionList};
+use rdkafka::types::RDKafkaRespErr;
 
 use topics::{MESSAGE_BYTES_MAX, Topic, Use};
 
@@ -61,6 +63,8 @@ pub struct KafkaOutput {
     producer: Option<BaseProducer>,
     /// Topics that are known to be there.
     topics: BTreeSet<String>,
+    /// Topics of which a commit has found that they are of no use.
+    faulty: BTreeSet<String>,
     /// Whether topics are made.
     makes_topics: bool,
     patience: Duration,
@@ -77,15 +81,14 @@ impl KafkaOutput {
     /// many partitions. Two gateways with the same prefix fence each other.
     pub fn new(bootstrap: &str, prefix: &str, partitions: u32) -> Self {
         let (bootstrap, prefix) = (bootstrap.to_owned(), prefix.to_owned());
-        let (producer, topics) = (None, BTreeSet::new());
+        let (producer, topics, faulty) = (None, BTreeSet::new(), BTreeSet::new());
         let (makes_topics, patience) = (true, PATIENCE);
-        Self { bootstrap, prefix, partitions, producer, topics, makes_topics, patience }
+        Self { bootstrap, prefix, partitions, producer, topics, faulty, makes_topics, patience }
     }
 
-    /// With topics that somebody else has made, and little patience: for brokers of tests.
+    /// With topics that somebody else has made, and so much patience: for brokers of tests.
     #[doc(hidden)]
-    pub fn with_topics(bootstrap: &str, prefix: &str) -> Self {
-        let patience = Duration::from_secs(10);
+    pub fn with_topics(bootstrap: &str, prefix: &str, patience: Duration) -> Self {
         Self { makes_topics: false, patience, ..Self::new(bootstrap, prefix, 1) }
     }
 
@@ -93,6 +96,8 @@ impl KafkaOutput {
         let mut config = ClientConfig::new();
         config.set("bootstrap.servers", &self.bootstrap);
         config.set("client.id", "afterbay-edge-gateway");
+        // Also of who only asks: brokers would make what is asked for, with settings of their own.
+        config.set("allow.auto.create.topics", "false");
         config
     }
 
@@ -124,44 +129,56 @@ impl KafkaOutput {
     }
 
     /// Makes a topic, unless it is there; says why it is of no use, if it is of none.
-    fn check_topic(&mut self, name: &str, usage: Use) -> Result<()> {
+    fn fault_of(&mut self, name: &str, usage: Use) -> Result<Option<String>> {
         if self.topics.contains(name) {
-            return Ok(());
+            return Ok(None);
         }
         let failed = self.failed(&format!("topic {name}"));
         let admin: AdminClient<DefaultClientContext> = self.config().create().map_err(&failed)?;
-        if self.makes_topics {
-            self.make_topic(&admin, name, usage)?;
+        if self.makes_topics
+            && let Some(fault) = self.make_topic(&admin, name, usage)?
+        {
+            return Ok(Some(fault));
         }
-        let mut topic = self.find(&admin, name)?;
+        let mut topic = match self.find(&admin, name)? {
+            Ok(topic) => topic,
+            Err(fault) => return Ok(Some(fault)),
+        };
         if self.makes_topics {
             let options = AdminOptions::new().request_timeout(Some(PATIENCE));
             let asked = [ResourceSpecifier::Topic(name)];
             let told = block_on(admin.describe_configs(&asked, &options)).map_err(&failed)?;
             for resource in told {
-                let resource = resource.map_err(|code| {
-                    let what =
-                        "its configuration cannot be read (DescribeConfigs has to be allowed)";
-                    self.failed(&format!("topic {name}: {what}"))(KafkaError::AdminOp(code))
-                })?;
-                let entries = resource.entries.into_iter();
+                let entries = match resource {
+                    Ok(resource) => resource.entries.into_iter(),
+                    Err(code) => {
+                        let what =
+                            "its configuration cannot be read: DescribeConfigs has to be allowed";
+                        return Ok(Some(format!("{what} ({code})")));
+                    }
+                };
                 topic.config.extend(entries.filter_map(|one| Some((one.name, one.value?))));
             }
         }
-        if let Some(fault) = topic.fault(usage, &self.bootstrap) {
-            let what = format!("Kafka at {}: topic {name}: {fault}", self.bootstrap);
-            return Err(GatewayError::Output(what));
+        let fault = topic.fault(usage, &self.bootstrap);
+        if fault.is_none() {
+            self.topics.insert(name.to_owned());
         }
-        self.topics.insert(name.to_owned());
-        Ok(())
+        Ok(fault)
     }
 
+    /// Whose fault it is.
+    fn of_topic(&self, name: &str, fault: &str) -> String {
+        format!("Kafka at {}: topic {name}: {fault}", self.bootstrap)
+    }
+
+    /// Makes a topic, unless it is there; or says why the brokers make none.
     fn make_topic(
         &self,
         admin: &AdminClient<DefaultClientContext>,
         name: &str,
         usage: Use,
-    ) -> Result<()> {
+    ) -> Result<Option<String>> {
         let failed = self.failed(&format!("topic {name}"));
         let cluster = admin.inner().fetch_metadata(Some(name), self.patience).map_err(&failed)?;
         let (copies, config) = usage.new_topic(cluster.brokers().len());
@@ -175,35 +192,46 @@ impl KafkaOutput {
         for result in made {
             match result {
                 Ok(_) | Err((_, RDKafkaErrorCode::TopicAlreadyExists)) => {}
-                Err((_, code)) => return Err(failed(KafkaError::AdminOp(code))),
+                Err((_, code)) => {
+                    return Ok(Some(format!("it is not there, and cannot be made: {code}")));
+                }
             }
         }
-        Ok(())
+        Ok(None)
     }
 
-    /// What the brokers say of a topic. A new one is known to all of them only after a while.
-    fn find(&self, admin: &AdminClient<DefaultClientContext>, name: &str) -> Result<Topic> {
+    /// What the brokers say of a topic, or why they say nothing. A new one is known to all of them only after a while.
+    fn find(
+        &self,
+        admin: &AdminClient<DefaultClientContext>,
+        name: &str,
+    ) -> Result<std::result::Result<Topic, String>> {
         let failed = self.failed(&format!("topic {name}"));
         let began = Instant::now();
         loop {
             let told = admin.inner().fetch_metadata(Some(name), self.patience).map_err(&failed)?;
             let topic = told.topics().iter().find(|topic| topic.name() == name);
-            let error = topic.map(MetadataTopic::error);
+            let error = topic.and_then(MetadataTopic::error);
             match topic {
                 Some(topic) if topic.error().is_none() && !topic.partitions().is_empty() => {
                     let copies = topic.partitions().iter().map(|one| one.replicas().len()).min();
-                    return Ok(Topic {
+                    return Ok(Ok(Topic {
                         name: name.to_owned(),
                         partitions: topic.partitions().len(),
                         copies: copies.unwrap_or(0),
                         config: BTreeMap::new(),
-                    });
+                    }));
                 }
-                _ if began.elapsed() < self.patience => std::thread::sleep(LOOK),
-                _ => {
-                    let what = format!("Kafka at {}: topic {name}: {error:?}", self.bootstrap);
-                    return Err(GatewayError::Output(what));
+                Some(_) if began.elapsed() >= self.patience || error.is_some_and(stays) => {
+                    let code = error.map(RDKafkaErrorCode::from);
+                    let why =
+                        code.map_or_else(|| "no partitions".to_owned(), |code| code.to_string());
+                    return Ok(Err(format!("the brokers say: {why}")));
                 }
+                None if began.elapsed() >= self.patience => {
+                    return Ok(Err("the brokers do not know it".to_owned()));
+                }
+                _ => std::thread::sleep(LOOK),
             }
         }
     }
@@ -284,15 +312,45 @@ impl Output for KafkaOutput {
         self.producer = None;
         self.topics.clear();
         let progress = self.progress();
-        self.check_topic(&progress, Use::Progress)?;
+        if let Some(fault) = self.fault_of(&progress, Use::Progress)? {
+            return Err(GatewayError::Output(self.of_topic(&progress, &fault)));
+        }
         self.producer = Some(self.open_producer()?);
         self.read_records()
     }
 
-    fn commit(&mut self, rows: &[Row], records: &[(String, String)]) -> Result<()> {
-        let topics: BTreeSet<String> = rows.iter().map(|row| topic(&self.prefix, row)).collect();
+    fn refuses(&mut self, stream: &str) -> Option<Refused> {
+        if stream == PROGRESS {
+            let what = format!(
+                "stream {stream} cannot be called so: the gateway's own records are in that topic; give the agent another --stream"
+            );
+            return Some(Refused::Wrong(what));
+        }
+        let rows = format!("{}{stream}", self.prefix);
+        // Others are made when there is something for them; those are looked at that were of no use.
+        let others = [".late", ".large"].map(|behind| format!("{rows}{behind}"));
+        let others = others.into_iter().filter(|topic| self.faulty.contains(topic));
+        let topics: Vec<String> = others.chain([rows]).collect();
         for topic in topics {
-            self.check_topic(&topic, Use::Rows(self.partitions))?;
+            match self.fault_of(&topic, Use::Rows(self.partitions)) {
+                Ok(None) => drop(self.faulty.remove(&topic)),
+                Ok(Some(fault)) => return Some(Refused::NotNow(self.of_topic(&topic, &fault))),
+                Err(error) => return Some(Refused::NotNow(error.to_string())),
+            }
+        }
+        None
+    }
+
+    fn commit(&mut self, rows: &[Row], records: &[(String, String)]) -> Result<()> {
+        let topics: BTreeMap<String, &str> =
+            rows.iter().map(|row| (topic(&self.prefix, row), row.stream.as_str())).collect();
+        for (topic, stream) in topics {
+            if let Some(fault) = self.fault_of(&topic, Use::Rows(self.partitions))? {
+                let stream = stream.strip_suffix(".large").unwrap_or(stream).to_owned();
+                let reason = self.of_topic(&topic, &fault);
+                self.faulty.insert(topic);
+                return Err(GatewayError::Stream { stream, reason });
+            }
         }
         // Whatever is wrong with it, the next one is another: it fences this one, and ends what this one has left.
         let Some(producer) = self.producer.take() else {
@@ -304,6 +362,14 @@ impl Output for KafkaOutput {
         }
         done
     }
+}
+
+/// Whether it will be the same in a moment.
+fn stays(error: RDKafkaRespErr) -> bool {
+    matches!(
+        RDKafkaErrorCode::from(error),
+        RDKafkaErrorCode::TopicAuthorizationFailed | RDKafkaErrorCode::InvalidTopic
+    )
 }
 
 /// Hands a message over; waits while the queue is full.

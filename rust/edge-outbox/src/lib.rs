@@ -17,11 +17,13 @@
 //!
 //! One thread; one process, by a lock on a file.
 
+mod age;
 mod cursor;
 mod error;
 mod outbox;
 mod segment;
 
+pub use age::{Age, CLOCK_MIN_MS};
 pub use cursor::Cursor;
 pub use error::OutboxError;
 pub use outbox::{Outbox, Settings};

@@ -4,8 +4,9 @@ use std::collections::VecDeque;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
+use crate::age::Age;
 use crate::cursor::Cursor;
 use crate::error::{OutboxError, Result};
 use crate::segment::{Entries, HEAD_BYTES, PAYLOAD_BYTES_MAX, Segment, encode, first_of, io, name};
@@ -110,8 +111,8 @@ impl Outbox {
         self.segments.front().map_or(0, |segment| segment.end)
     }
 
-    /// When the last entry of the first file was written, by the clock of this machine; none if there is no entry.
-    pub fn oldest_written(&self) -> Option<SystemTime> {
+    /// Since the last entry of the first file was written, as far as can be believed; none if there is no entry.
+    pub fn oldest_age(&self) -> Option<Age> {
         self.segments.front().filter(|segment| segment.bytes > 0).map(|segment| segment.written)
     }
 
@@ -147,7 +148,7 @@ impl Outbox {
             self.broken = true;
             return Err(OutboxError::Io { path: last.path.clone(), source });
         }
-        let now = SystemTime::now();
+        let now = Age::zero();
         if last.bytes == 0 {
             last.began = now;
         }
@@ -220,7 +221,9 @@ impl Outbox {
         }
         let path = last.path.clone();
         self.active = OpenOptions::new().append(true).open(&path).map_err(io(&path))?;
-        self.active.set_len(last.bytes).map_err(io(&path))?;
+        if self.active.metadata().map_err(io(&path))?.len() > last.bytes {
+            self.active.set_len(last.bytes).map_err(io(&path))?;
+        }
         self.active.sync_all().map_err(io(&path))?;
         sync_folder(&self.folder)
     }
@@ -269,7 +272,7 @@ impl Outbox {
     /// Begins another file if this one is long enough.
     fn rotate(&mut self) -> Result<()> {
         let is_long = self.segments.back().is_some_and(|last| {
-            let age = last.began.elapsed().unwrap_or_default();
+            let age = last.began.elapsed();
             last.bytes >= self.settings.segment_bytes
                 || (last.bytes > 0 && age >= self.settings.segment_age)
         });
@@ -318,8 +321,8 @@ fn examine(folder: &Path, first: u64, is_last: bool) -> Result<(Segment, u64)> {
         end += 1;
     }
     let metadata = std::fs::metadata(&path).map_err(io(&path))?;
-    let (length, written) =
-        (metadata.len(), metadata.modified().unwrap_or_else(|_| SystemTime::now()));
+    let length = metadata.len();
+    let written = metadata.modified().map_or_else(|_| Age::zero(), Age::of_file);
     let cut = length - entries.read;
     if cut > 0 && !is_last {
         return Err(OutboxError::Damaged { path, at: entries.read });
@@ -328,7 +331,9 @@ fn examine(folder: &Path, first: u64, is_last: bool) -> Result<(Segment, u64)> {
         // Synced even if nothing is cut: an entry that only the page cache has would be sent, get lost, and another one would
         // get its position.
         let file = OpenOptions::new().write(true).open(&path).map_err(io(&path))?;
-        file.set_len(entries.read).and_then(|()| file.sync_all()).map_err(io(&path))?;
+        // Nothing else is changed: the time of a file is its entries' age.
+        let done = if cut > 0 { file.set_len(entries.read) } else { Ok(()) };
+        done.and_then(|()| file.sync_all()).map_err(io(&path))?;
     }
     Ok((Segment { path, first, end, bytes: entries.read, began: written, written }, cut))
 }
@@ -339,7 +344,7 @@ fn create(folder: &Path, first: u64) -> Result<(Segment, File)> {
     let file = OpenOptions::new().create(true).append(true).open(&path).map_err(io(&path))?;
     file.sync_all().map_err(io(&path))?;
     sync_folder(folder)?;
-    let now = SystemTime::now();
+    let now = Age::zero();
     Ok((Segment { path, first, end: first, bytes: 0, began: now, written: now }, file))
 }
 

@@ -12,8 +12,8 @@
 use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
 
+use crate::age::Age;
 use crate::error::{OutboxError, Result};
 
 pub(crate) const HEAD_BYTES: usize = 16;
@@ -29,10 +29,10 @@ pub(crate) struct Segment {
     /// Position behind its last entry.
     pub(crate) end: u64,
     pub(crate) bytes: u64,
-    /// When its first entry was written; if it is older than this process, its last one.
-    pub(crate) began: SystemTime,
-    /// When its last entry was written.
-    pub(crate) written: SystemTime,
+    /// Since its first entry was written; if it is older than this process, its last one.
+    pub(crate) began: Age,
+    /// Since its last entry was written.
+    pub(crate) written: Age,
 }
 
 pub(crate) fn io(path: &Path) -> impl FnOnce(std::io::Error) -> OutboxError + '_ {

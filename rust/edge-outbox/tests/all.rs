@@ -3,6 +3,7 @@
 #![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "tests")]
 
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use afterbay_edge_outbox::{Outbox, OutboxError, Settings};
 use afterbay_test_form::{NEVER, edge_cases};
@@ -109,6 +110,32 @@ fn what_is_damaged_or_missing_in_front_of_the_end_is_an_error() {
         }
         let error = Outbox::open(folder.path(), SMALL).unwrap_err().to_string();
         assert!(error.contains(what) && error.contains(".log"), "{error}");
+    }
+}
+
+/// A clock that was set after the entries were written, or set back, makes nothing old.
+#[test]
+fn an_age_is_believed_only_if_it_can_be() {
+    const HOUR: Duration = Duration::from_secs(3600);
+    let folder = tempfile::tempdir().unwrap();
+    let mut outbox = Outbox::open(folder.path(), SMALL).unwrap();
+    assert_eq!(outbox.oldest_age(), None);
+    outbox.append(b"x").unwrap();
+    let path = files(folder.path()).remove(0);
+    let file = std::fs::File::options().write(true).open(&path).unwrap();
+    let now = SystemTime::now();
+    for (written, is_old) in
+        [(UNIX_EPOCH + Duration::from_secs(90), false), (now + HOUR, false), (now - HOUR, true)]
+    {
+        file.set_modified(written).unwrap();
+        // Opened again and again: that makes nothing younger.
+        for _ in 0..2 {
+            drop(outbox);
+            outbox = Outbox::open(folder.path(), SMALL).unwrap();
+            outbox.truncate(1).unwrap();
+            let age = outbox.oldest_age().unwrap().elapsed();
+            assert_eq!(age >= HOUR, is_old, "{written:?}: {age:?}");
+        }
     }
 }
 

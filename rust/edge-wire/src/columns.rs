@@ -4,12 +4,13 @@
 //! that would not come back as the same bytes (`-0`, `1e16`) makes its column one of texts.
 //!
 //! # Invariants
-//! - Whatever the bytes, [`read`] returns; it holds 16 MiB of lines, 16 MiB of columns, zstd's window (16 MiB) and 64 MiB of places.
+//! - Whatever the bytes, [`read`] returns; it holds 16 MiB of lines, 16 MiB of columns, zstd's window (16 MiB), 64 MiB of places and
+//!   1 MiB of watermarks.
 
 use std::collections::HashMap;
 use std::io::Read as _;
 
-use crate::frame::PAYLOAD_BYTES_MAX;
+use crate::frame::{LINES_MAX, PAYLOAD_BYTES_MAX};
 
 /// Columns of a row.
 const COLUMNS_MAX: u64 = 10_000;
@@ -54,6 +55,10 @@ pub(crate) fn write(lines: &[u8], watermark: i64) -> Option<Vec<u8>> {
             (since, before, count) = (0, mark, count + 1);
         }
     }
+    if count > rows + 1 {
+        // Nobody needs so many.
+        return None;
+    }
     let mut body = Vec::with_capacity(lines.len() / 2);
     for number in [lines.len() as u64, rows, count, columns.len() as u64] {
         varint(&mut body, number);
@@ -85,6 +90,9 @@ pub(crate) fn read(bytes: &[u8], watermark: i64) -> Result<Vec<u8>, &'static str
     let least = least.and_then(|bytes| marks.checked_mul(2)?.checked_add(bytes));
     if length > PAYLOAD_BYTES_MAX as u64 || least.is_none_or(|least| least > length) {
         return Err("more lines than fit into their length");
+    }
+    if marks > rows + 1 || rows + marks > LINES_MAX as u64 {
+        return Err("more lines than are allowed");
     }
     if count > COLUMNS_MAX || (count == 0) != (rows == 0) {
         return Err("a number of columns that cannot be");

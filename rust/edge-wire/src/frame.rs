@@ -20,6 +20,8 @@ pub const CODEC_COLUMNS: u8 = 1;
 pub const NAME_BYTES_MAX: usize = 63;
 /// Bytes of the rows of one frame.
 pub const PAYLOAD_BYTES_MAX: usize = 16 << 20;
+/// Lines of one frame: whoever reads it holds more for a line than its bytes.
+pub const LINES_MAX: usize = 1 << 17;
 
 /// A frame.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -87,6 +89,9 @@ pub enum DecodeError {
     /// Columns that are none.
     #[error("columns of a frame are damaged: {0}")]
     Columns(&'static str),
+    /// More lines than a frame may have.
+    #[error("{0} lines: {LINES_MAX} are allowed")]
+    Lines(usize),
     /// More rows than a frame may have.
     #[error("{0} bytes of rows: {PAYLOAD_BYTES_MAX} are allowed")]
     Payload(usize),
@@ -129,6 +134,7 @@ impl<'a> Frame<'a> {
             .ok()
             .filter(|length| *length as usize <= PAYLOAD_BYTES_MAX)
             .ok_or(EncodeError(DecodeError::Payload(payload.len())))?;
+        check_lines(&self.payload).map_err(EncodeError)?;
         let mut bytes = Vec::with_capacity(HEAD_BYTES + 2 * NAME_BYTES_MAX + payload.len());
         bytes.extend_from_slice(&MAGIC);
         // Names have been checked: their lengths are below 64.
@@ -144,6 +150,14 @@ impl<'a> Frame<'a> {
         let checksum = crc_fast::crc32_iscsi(&bytes).to_be_bytes();
         bytes[CHECKSUM].copy_from_slice(&checksum);
         Ok(bytes)
+    }
+
+    /// The same, with bytes of its own.
+    pub fn into_owned(self) -> Frame<'static> {
+        let Self { site, stream, epoch, sequence, watermark, payload } = self;
+        let (site, stream) = (site.into_owned().into(), stream.into_owned().into());
+        let payload = payload.into_owned().into();
+        Frame { site, stream, epoch, sequence, watermark, payload }
     }
 
     /// Its lines, in their order.
@@ -212,6 +226,7 @@ impl<'a> Frame<'a> {
         } else {
             Cow::Borrowed(payload)
         };
+        check_lines(&payload)?;
         Ok(Self {
             site: name(site)?,
             stream: name(stream)?,
@@ -221,6 +236,11 @@ impl<'a> Frame<'a> {
             payload,
         })
     }
+}
+
+fn check_lines(payload: &[u8]) -> Result<(), DecodeError> {
+    let lines = payload.iter().filter(|byte| **byte == b'\n').count();
+    if lines > LINES_MAX { Err(DecodeError::Lines(lines)) } else { Ok(()) }
 }
 
 /// Of the whole frame, with zeros for the checksum.

@@ -14,7 +14,7 @@ mod frame;
 mod progress;
 
 pub use frame::{
-    CODEC_COLUMNS, CODEC_JSON, DecodeError, EncodeError, Frame, Line, NAME_BYTES_MAX,
+    CODEC_COLUMNS, CODEC_JSON, DecodeError, EncodeError, Frame, LINES_MAX, Line, NAME_BYTES_MAX,
     PAYLOAD_BYTES_MAX,
 };
 pub use progress::{Progress, Verdict};

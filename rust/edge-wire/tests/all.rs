@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use afterbay_edge_wire::{
-    CODEC_COLUMNS, CODEC_JSON, DecodeError, Frame, PAYLOAD_BYTES_MAX, Progress, Verdict,
+    CODEC_COLUMNS, CODEC_JSON, DecodeError, Frame, LINES_MAX, PAYLOAD_BYTES_MAX, Progress, Verdict,
 };
 use afterbay_test_form::edge_cases;
 use proptest::prelude::*;
@@ -165,6 +165,46 @@ fn what_columns_declare_is_not_believed() {
     assert_eq!(&*Frame::decode(&body(&[4, 1, 0, 1, 2, 0, 2])).unwrap().payload, b"[1]\n");
 }
 
+/// A frame of some kilobytes that would be gigabytes: whoever reads it has something for each line.
+#[test]
+fn there_are_only_so_many_lines() {
+    let many = "[1]\n".repeat(LINES_MAX);
+    let frame = Frame { payload: many.as_bytes().into(), ..frame(1, 1) };
+    let columns = frame.encode_columns().unwrap();
+    assert!(columns[5] == CODEC_COLUMNS && columns.len() < 4000, "{}", columns.len());
+    assert_eq!(Frame::decode(&columns).unwrap(), frame);
+    let more = Frame { payload: format!("{many}7\n").into_bytes().into(), ..frame.clone() };
+    for written in [more.encode(), more.encode_columns()] {
+        assert_eq!(written.unwrap_err().to_string(), "131073 lines: 131072 are allowed");
+    }
+    let mut bytes = frame.encode().unwrap();
+    let at = bytes.len() - 3;
+    bytes[at] = b'\n';
+    bytes[8..12].fill(0);
+    let checksum = crc_fast::crc32_iscsi(&bytes).to_be_bytes();
+    bytes[8..12].copy_from_slice(&checksum);
+    assert_eq!(Frame::decode(&bytes), Err(DecodeError::Lines(LINES_MAX + 1)));
+    // Watermarks without rows between them: of several, the last one is enough.
+    let number = |number: usize| [number | 0x80, (number >> 7) | 0x80, number >> 14];
+    let line = "1767225610500\n";
+    for marks in [1, 2, LINES_MAX] {
+        let head = [line.len() * marks, 0, marks, 0].map(number).concat();
+        let head: Vec<u8> = head.into_iter().map(|byte| byte as u8).collect();
+        let body = [head, vec![0; 2 * marks]].concat();
+        let bytes = hostile(&zstd::bulk::compress(&body, 1).unwrap());
+        match Frame::decode(&bytes) {
+            Ok(frame) => assert_eq!((marks, &*frame.payload), (1, line.as_bytes())),
+            Err(error) => {
+                assert!(marks > 1, "{error}");
+                assert_eq!(error, DecodeError::Columns("more lines than are allowed"));
+            }
+        }
+    }
+    let lines = "1\n2\n".repeat(1000);
+    let marks = Frame { payload: lines.as_bytes().into(), ..frame };
+    assert_eq!(marks.encode_columns().unwrap()[5], CODEC_JSON);
+}
+
 #[test]
 fn rows_of_a_window_are_a_quarter_at_most() {
     let row = |room: u64| format!("[{room},{}.5,{},1767225610000]\n", room * 37 % 101, room % 7);
@@ -226,7 +266,9 @@ proptest! {
         let frame = Frame { watermark, payload: lines.as_bytes().into(), ..frame(1, 1) };
         let (columns, plain) = (frame.encode_columns().unwrap(), frame.encode().unwrap());
         prop_assert!(columns.len() <= plain.len());
-        prop_assert!(lines.len() < 2000 || columns[5] == CODEC_COLUMNS);
+        let marks = lines.lines().filter(|line| !line.starts_with('[')).count();
+        let is_odd = marks > lines.lines().count() - marks + 1;
+        prop_assert!(lines.len() < 2000 || is_odd || columns[5] == CODEC_COLUMNS);
         prop_assert_eq!(Frame::decode(&columns).unwrap(), frame);
     }
 

@@ -26,9 +26,11 @@ use serde::{Deserialize, Serialize};
 use super::disk::{Disk, RealDisk, SyncPoint};
 use super::{Output, topic};
 use crate::error::{GatewayError, Result};
-use crate::merge::Row;
+use crate::merge::{Refused, Row};
 
 const PROGRESS: &str = "progress";
+const PROGRESS_NEW: &str = "progress.new";
+const LOCK: &str = "lock";
 /// Bytes of `progress` from which on one line takes the place of all.
 const PROGRESS_BYTES_MAX: u64 = 4 << 20;
 
@@ -69,7 +71,7 @@ impl FileOutput {
     #[doc(hidden)]
     pub fn open_on(folder: &Path, prefix: &str, disk: Box<dyn Disk>) -> Result<Self> {
         std::fs::create_dir_all(folder).map_err(failed(folder))?;
-        let path = folder.join("lock");
+        let path = folder.join(LOCK);
         let options = OpenOptions::new().create(true).truncate(false).write(true).open(&path);
         let lock = options.map_err(failed(&path))?;
         match lock.try_lock() {
@@ -178,7 +180,7 @@ impl FileOutput {
 
     /// Replaces all lines of `progress` by one.
     fn shorten(&mut self) -> Result<()> {
-        let (path, new) = (self.path(PROGRESS), self.path("progress.new"));
+        let (path, new) = (self.path(PROGRESS), self.path(PROGRESS_NEW));
         let line = line_of(&self.whole);
         let mut file = File::create(&new).map_err(failed(&new))?;
         file.write_all(line.as_bytes()).map_err(failed(&new))?;
@@ -190,7 +192,7 @@ impl FileOutput {
         Ok(())
     }
 
-    /// Says to readers how long a file is. Nobody else reads it: it is not synced.
+    /// Says to readers how long a file is, once the record that says so is safe. Nobody else reads it: it is not synced.
     fn tell(&self, name: &str, bytes: u64) -> Result<()> {
         let path = self.path(name).with_extension("committed");
         let new = path.with_extension("committed.new");
@@ -215,9 +217,15 @@ impl FileOutput {
             let bytes = self.whole.files.get(&name).copied().unwrap_or(0);
             let file = OpenOptions::new().write(true).open(&path).map_err(failed(&path))?;
             file.set_len(bytes).map_err(failed(&path))?;
-            self.tell(&name, bytes)?;
         }
         Ok(())
+    }
+
+    /// The same as [`tell`](Self::tell), of all files.
+    fn tell_all(&self) -> Result<()> {
+        names(&self.folder)?
+            .iter()
+            .try_for_each(|name| self.tell(name, self.whole.files.get(name).copied().unwrap_or(0)))
     }
 }
 
@@ -230,7 +238,21 @@ impl Output for FileOutput {
         self.cut()?;
         // What was read may not be safe yet, and a sync of the same file may not make it so: it is acknowledged from now on.
         self.shorten()?;
+        self.tell_all()?;
         Ok(self.whole.records.clone())
+    }
+
+    fn refuses(&mut self, stream: &str) -> Option<Refused> {
+        let name = format!("{}{stream}", self.prefix);
+        if [PROGRESS, PROGRESS_NEW, LOCK].contains(&name.as_str()) {
+            return Some(Refused::Wrong(format!(
+                "stream {stream} cannot be called so: the gateway has a file {name} of its own; give the agent another --stream, or the gateway another --topic-prefix"
+            )));
+        }
+        let path = self.path(&name);
+        let is_other = path.symlink_metadata().is_ok() && !path.is_dir();
+        let what = format!("{}: it is no folder; move it away", path.display());
+        is_other.then_some(Refused::NotNow(what))
     }
 
     fn commit(&mut self, rows: &[Row], records: &[(String, String)]) -> Result<()> {

@@ -9,7 +9,7 @@ pub use disk::{Disk, RealDisk, SyncPoint};
 pub use files::FileOutput;
 
 use crate::error::Result;
-use crate::merge::Row;
+use crate::merge::{Refused, Row};
 
 /// An output. Used by one thread.
 pub trait Output: Send {
@@ -24,10 +24,18 @@ pub trait Output: Send {
         usize::MAX
     }
 
+    /// Why rows of a stream cannot be written, if they cannot. Asked whenever a site opens it: so that site alone is refused, and
+    /// no commit fails, of which all sites would have a part.
+    fn refuses(&mut self, stream: &str) -> Option<Refused> {
+        let _ = stream;
+        None
+    }
+
     /// Makes rows and records safe: all of them or none.
     ///
     /// # Errors
-    /// Nobody knows whether it was done: [`recover`](Self::recover) says so.
+    /// Nobody knows whether it was done: [`recover`](Self::recover) says so. [`GatewayError::Stream`](crate::GatewayError::Stream)
+    /// if it is one stream that is not taken.
     fn commit(&mut self, rows: &[Row], records: &[(String, String)]) -> Result<()>;
 }
 

@@ -4,7 +4,7 @@ use std::io::Write as _;
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use afterbay_edge_agent::{Agent, AgentOptions, Handle, Input, Link, WhenFull};
 use afterbay_edge_link::{Limits, SiteKey, client_config, plain_frames, server_name};
@@ -141,7 +141,6 @@ pub(crate) fn run(args: AgentArgs) -> Result<()> {
             WhenFullArg::DropOldest => WhenFull::DropOldest,
         },
         accept_gap: args.accept_gap,
-        clock: SystemTime::now,
     };
     let agent = Agent::open(options).map_err(|error| done(&error))?;
     let handle = agent.handle();

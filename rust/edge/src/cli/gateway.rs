@@ -19,6 +19,9 @@ use super::{Failed, Result, on_end, say};
 /// How often somebody looks whether it is to end.
 const LOOK: Duration = Duration::from_millis(50);
 
+/// With a stream's name and `.large`, less than 249 bytes, which Kafka allows.
+const PREFIX_BYTES_MAX: usize = 150;
+
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     afterbay edge gateway --tls-cert server.pem --tls-key server-key.pem --keys keys --output rows\n  \
@@ -53,7 +56,7 @@ pub(crate) struct GatewayArgs {
     #[arg(long, value_name = "COUNT", default_value = "1", value_parser = partitions)]
     partitions: Partitions,
     /// What stands before the names of streams in those of topics
-    #[arg(long, value_name = "PREFIX", default_value = "")]
+    #[arg(long, value_name = "PREFIX", default_value = "", value_parser = prefix)]
     topic_prefix: String,
     /// How long a site that is not connected holds the others up: 'wait', or a time, after which its rows go to TOPIC.late until it has
     /// caught up
@@ -80,6 +83,17 @@ fn partitions(text: &str) -> std::result::Result<Partitions, String> {
         Ok(count @ 1..=ALLOWED) => Ok(Partitions::Count(count)),
         _ => Err(format!("1 to {ALLOWED}, or 'each', are allowed")),
     }
+}
+
+/// In a folder and in Kafka, a topic is one name.
+fn prefix(text: &str) -> std::result::Result<String, String> {
+    let known = |c: char| c.is_ascii_alphanumeric() || ['-', '_', '.'].contains(&c);
+    if text.len() > PREFIX_BYTES_MAX || !text.chars().all(known) {
+        return Err(format!(
+            "{PREFIX_BYTES_MAX} letters, digits, '-', '_' and '.' at most are allowed"
+        ));
+    }
+    Ok(text.to_owned())
 }
 
 fn absent(text: &str) -> std::result::Result<Absent, String> {

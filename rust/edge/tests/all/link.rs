@@ -86,6 +86,24 @@ fn a_full_outbox_holds_the_source() {
     assert_eq!(world.rows("edge_partials")["dev1"], world.expected("dev1", &TUMBLE));
 }
 
+/// Another connection would read the same: it ends, and names the file.
+#[test]
+fn an_outbox_that_is_damaged_while_it_waits_ends_the_agent() {
+    let world = World::new("tumble", &["dev1"]);
+    world.write("dev1", &readings(0, 2000, 1));
+    let agent = world.agent("dev1", &["--follow"]);
+    Wait::block("frames wait", || agent.status()["next"].as_u64() > Some(0));
+    let path = world.path("data-dev1/outbox/00000000000000000000.log");
+    let mut bytes = std::fs::read(&path).unwrap();
+    bytes[20] ^= 1;
+    let file = std::fs::File::options().write(true).open(&path).unwrap();
+    std::os::unix::fs::FileExt::write_all_at(&file, &bytes[20..21], 20).unwrap();
+    let _gateway = world.gateway(&[]);
+    let (code, error) = agent.end();
+    let what = format!("{}: damaged at byte 0", path.display());
+    assert!(code == 1 && error.contains(&what), "{error}");
+}
+
 #[test]
 fn a_full_outbox_drops_the_oldest_and_says_so() {
     let world = World::new("tumble", &["dev1"]);
@@ -182,6 +200,7 @@ fn a_gateway_needs_one_output() {
         (&["--bootstrap", "localhost:1", "--partitions", "each"], "give --partitions COUNT"),
         (&["--output", "x", "--partitions", "0"], "1 to 10000"),
         (&["--output", "x", "--absent", "soon"], "90s or 24h"),
+        (&["--output", "x", "--topic-prefix", "a/b"], "150 letters, digits"),
     ] {
         let (code, _, error) = run(program().args(&arguments[..at]).args(more));
         assert!(code == 2 && error.contains(what), "{more:?}: {error}");
@@ -276,7 +295,7 @@ fn a_newer_epoch_ends_the_older_one() {
     second.args(&arguments[..at]).args(&arguments[at + 2..]).arg("--follow");
     second.arg("--data").arg(world.path("data-new"));
     let second = Process::start(&mut second);
-    assert!(second.status()["epoch"].as_u64() > Some(epoch));
+    Wait::block("it has a newer one", || second.status()["epoch"].as_u64() > Some(epoch));
     Wait::block("the newer one counts", || site(&gateway, "dev1")["epoch"].as_u64() > Some(epoch));
     append(&world.input("dev1"), &readings(1000, 1000, 2));
     let (code, error) = first.end();

@@ -1,14 +1,18 @@
-//! Gateways that are not those that a site knows, and sites that do not know what time it is.
+//! Gateways that are not those that a site knows, and sites that begin anew.
 
 use std::collections::BTreeMap;
 use std::net::TcpListener;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use afterbay_edge_agent::{Agent, AgentOptions, Input, Link, WhenFull};
 use afterbay_edge_exec::{Reader, Settings};
 use afterbay_edge_gateway::output::Output;
-use afterbay_edge_gateway::{Absent, Gateway, GatewayError, GatewayOptions, Partitions, Row};
+use afterbay_edge_gateway::{
+    Absent, Gateway, GatewayError, GatewayOptions, Partitions, Refused, Row,
+};
 use afterbay_edge_link::{
     Limits, Message, Receiver, Sender, SiteKey, accept, client_config, server_config, server_name,
 };
@@ -36,11 +40,11 @@ fn a_gateway_that_has_lost_its_output_is_refused_until_somebody_accepts_it() {
     world.write("dev1", &readings(0, 2000, 1));
     let gateway = world.gateway(&[]);
     let agent = world.agent("dev1", &["--follow"]);
-    let is_acknowledged = |agent: &Process| {
+    let length = std::fs::metadata(world.input("dev1")).unwrap().len();
+    Wait::block("all is read and acknowledged", || {
         let status = agent.status();
-        status["rows"].as_u64() > Some(100) && status["acknowledged"] == status["next"]
-    };
-    Wait::block("all is acknowledged", || is_acknowledged(&agent));
+        status["inputBytes"] == length && status["acknowledged"] == status["next"]
+    });
     let before = world.rows("edge_partials")["dev1"].len();
     gateway.kill();
     std::fs::rename(world.path("out"), world.path("out-lost")).unwrap();
@@ -61,8 +65,10 @@ fn a_gateway_that_has_lost_its_output_is_refused_until_somebody_accepts_it() {
     std::fs::write(world.path("dev1.ndjson.end"), "").unwrap();
     let (code, error) = world.agent("dev1", &["--follow", "--accept-gap", &gap_of(&first)]).end();
     assert_eq!(code, 0, "{error}");
-    let expected = world.expected("dev1", &TUMBLE);
-    assert_eq!(world.rows("edge_partials")["dev1"], expected[before..]);
+    let (expected, found) = (world.expected("dev1", &TUMBLE), world.rows("edge_partials"));
+    assert!(before > 100 && before < expected.len());
+    assert_eq!(found["dev1"].len(), expected.len() - before);
+    assert_eq!(found["dev1"], expected[before..]);
     Wait::block("the status shows it", || site(&gateway)["watermark"] == i64::MAX);
     assert_eq!((&site(&gateway)["gaps"], &site(&gateway)["lostRows"]), (&1.into(), &before.into()));
 }
@@ -123,8 +129,8 @@ fn an_agent_refuses_a_gateway_that_has_less_than_it_had_said() {
     assert_eq!(gap_of(&error), "0..1");
 }
 
-/// An agent in this process, with a clock of its own.
-fn agent(world: &World, data: &str, clock: fn() -> SystemTime) -> JoinHandle<bool> {
+/// An agent in this process.
+fn agent(world: &World, data: &str) -> JoinHandle<bool> {
     let text = std::fs::read_to_string(&world.plan).unwrap();
     let all = cut(&Plan::parse(&text).unwrap());
     let pipeline = all.pipelines.into_iter().next().unwrap();
@@ -150,33 +156,41 @@ fn agent(world: &World, data: &str, clock: fn() -> SystemTime) -> JoinHandle<boo
         outbox_age: Duration::from_secs(3600),
         when_full: WhenFull::Hold,
         accept_gap: None,
-        clock,
     };
     let agent = Agent::open(options).unwrap();
     std::thread::spawn(move || agent.run(&pipeline, &reader).unwrap())
 }
 
-/// Devices without a battery begin with 1970 at each start: a new data folder is a new epoch all the same.
+/// Clocks of sites begin with 1970, are ahead, or go back: a new data folder is a new epoch all the same.
 #[test]
-fn a_site_without_a_clock_asks_the_gateway_which_epoch_it_is() {
+fn a_new_folder_asks_the_gateway_which_epoch_it_is() {
     let world = World::new("tumble", &["dev1"]);
     world.write("dev1", &readings(0, 1000, 1));
     let gateway = world.gateway(&[]);
-    assert!(agent(&world, "data-1", SystemTime::now).join().unwrap());
-    Wait::block("it is there", || site(&gateway)["watermark"] == i64::MAX);
-    let before = site(&gateway);
+    // An older agent had a clock that was far ahead.
+    let (sender, mut receiver) = crate::strangers::by_hand(&world, &gateway);
+    let ahead = 9_999_999_999_999;
+    let columns = TUMBLE.map(str::to_owned).to_vec();
+    let stream = "edge_partials".to_owned();
+    sender
+        .send(&Message::Open { stream: stream.clone(), epoch: ahead, acknowledged: 0, columns })
+        .unwrap();
+    assert_eq!(receiver.receive().unwrap(), next(ahead, 0));
+    sender.send(&Message::Skip { stream, epoch: ahead, from: 0, to: 1, rows: 0 }).unwrap();
+    assert_eq!(receiver.receive().unwrap(), next(ahead, 1));
+    let mut rows = Vec::new();
     for round in 1..3 {
-        assert!(agent(&world, &format!("new-{round}"), || UNIX_EPOCH).join().unwrap());
-        let epoch = before["epoch"].as_u64().unwrap() + round;
-        Wait::block("it is there anew", || site(&gateway)["epoch"] == epoch);
-        Wait::block("all of it", || {
-            site(&gateway)["rows"].as_u64()
-                == before["rows"].as_u64().map(|rows| (1 + round) * rows)
+        assert!(agent(&world, &format!("new-{round}")).join().unwrap());
+        Wait::block("all of it is there", || {
+            let site = site(&gateway);
+            site["epoch"] == ahead + round && site["watermark"] == i64::MAX
         });
+        rows.push(site(&gateway)["rows"].as_u64().unwrap());
     }
+    assert!(rows[0] > 100 && rows[1] == 2 * rows[0], "{rows:?}");
     // The epoch stays that of the folder.
-    assert!(agent(&world, "new-2", || UNIX_EPOCH).join().unwrap());
-    assert_eq!(site(&gateway)["epoch"], before["epoch"].as_u64().unwrap() + 2);
+    assert!(agent(&world, "new-2").join().unwrap());
+    assert_eq!(site(&gateway)["epoch"], ahead + 2);
 }
 
 /// The frames themselves say it too, also those that were written before there was a gateway.
@@ -185,7 +199,7 @@ fn frames_have_the_epoch_that_the_gateway_has_said() {
     let world = World::new("tumble", &["dev1"]);
     world.write("dev1", &readings(0, 1000, 1));
     let fake = Fake::new(&world);
-    let agent = agent(&world, "data", || UNIX_EPOCH);
+    let agent = agent(&world, "data");
     let (sender, mut receiver, epoch, _) = fake.open();
     assert_eq!(epoch, 0);
     sender.send(&next(7, 0)).unwrap();
@@ -239,6 +253,71 @@ impl Output for Small {
         self.0.extend(all.iter().cloned());
         Ok(())
     }
+}
+
+/// An output that takes no rows of a stream: nobody knows it before, and it may be mended.
+#[derive(Clone, Default)]
+struct Picky {
+    records: Arc<Mutex<BTreeMap<String, String>>>,
+    /// Whether it says so when a site comes.
+    says_so: Arc<AtomicBool>,
+    is_mended: Arc<AtomicBool>,
+    failed: Arc<AtomicU64>,
+}
+
+impl Picky {
+    fn is_broken(&self, stream: &str) -> bool {
+        stream == "broken" && !self.is_mended.load(Ordering::SeqCst)
+    }
+}
+
+impl Output for Picky {
+    fn recover(&mut self) -> Result<BTreeMap<String, String>, GatewayError> {
+        Ok(self.records.lock().unwrap().clone())
+    }
+
+    fn refuses(&mut self, stream: &str) -> Option<Refused> {
+        let says_so = self.says_so.swap(true, Ordering::SeqCst);
+        (says_so && self.is_broken(stream)).then(|| Refused::NotNow("no broken rows".to_owned()))
+    }
+
+    fn commit(&mut self, rows: &[Row], all: &[(String, String)]) -> Result<(), GatewayError> {
+        if let Some(row) = rows.iter().find(|row| self.is_broken(&row.stream)) {
+            self.failed.fetch_add(1, Ordering::SeqCst);
+            let (stream, reason) = (row.stream.clone(), "it is broken".to_owned());
+            return Err(GatewayError::Stream { stream, reason });
+        }
+        self.records.lock().unwrap().extend(all.iter().cloned());
+        Ok(())
+    }
+}
+
+/// It ends no agent either: somebody may mend the topic.
+#[test]
+fn a_stream_that_the_output_does_not_take_stops_no_other_one() {
+    let world = World::new("tumble", &["dev1", "dev2"]);
+    world.write("dev1", &readings(0, 1000, 1));
+    world.write("dev2", &readings(0, 1000, 2));
+    let output = Picky::default();
+    let gateway = gateway(&world, Box::new(output.clone()));
+    let broken = world.agent("dev1", &["--stream", "broken"]);
+    Wait::block("it is refused", || {
+        let status = broken.status();
+        status["linkError"].as_str().is_some_and(|why| why.contains("no broken rows"))
+    });
+    let (code, error) = world.agent("dev2", &[]).end();
+    assert_eq!(code, 0, "{error}");
+    // The first one had been taken before anybody knew, and no watermark came behind.
+    assert_eq!(output.failed.load(Ordering::SeqCst), 1);
+    output.is_mended.store(true, Ordering::SeqCst);
+    let (code, error) = broken.end();
+    assert_eq!(code, 0, "{error}");
+    Wait::block("both are there", || {
+        let status = gateway.status();
+        let of = |name: &str| status.streams.iter().find(|one| one.stream == name).cloned();
+        let rows = |name: &str| of(name).map_or(0, |one| one.sites.iter().map(|s| s.rows).sum());
+        rows("broken") > 0 && rows("edge_partials") > 0
+    });
 }
 
 /// The gateway of these tests, in this process.

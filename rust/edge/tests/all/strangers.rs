@@ -3,7 +3,7 @@
 use std::net::TcpStream;
 
 use afterbay_edge_link::{
-    Limits, Message, Receiver, Sender, SiteKey, client_config, connect, server_name,
+    Limits, Message, Receiver, Refusal, Sender, SiteKey, client_config, connect, server_name,
 };
 use afterbay_test_form::{NEVER, Wait};
 
@@ -107,7 +107,7 @@ fn who_loses_its_key_has_to_end() {
 }
 
 /// Connects as a site by hand.
-fn by_hand(world: &World, gateway: &Process) -> (Sender, Receiver) {
+pub(crate) fn by_hand(world: &World, gateway: &Process) -> (Sender, Receiver) {
     let address = gateway.said["listen"].as_str().unwrap();
     let key = SiteKey::read(&world.path("keys/dev1.key")).unwrap();
     let limits = Limits { handshake: NEVER, silence: NEVER };
@@ -135,4 +135,25 @@ fn who_asks_and_does_not_listen_has_to_end() {
     // Other systems than Linux do not say it.
     let grown = gateway.memory().zip(before).map(|(after, before)| after - before);
     assert!(grown.is_none_or(|kib| kib < 16 << 10), "{grown:?} KiB more for {asked} questions");
+}
+
+/// A site that is known may send what it likes: it is told what is wrong, and others go on.
+#[test]
+fn who_sends_what_is_no_frame_has_to_end() {
+    let world = World::new("tumble", &["dev1", "dev2"]);
+    world.write("dev2", &readings(0, 1000, 2));
+    let gateway = world.gateway(&[]);
+    let (sender, mut receiver) = by_hand(&world, &gateway);
+    let (stream, columns) = ("mine".to_owned(), vec!["x".to_owned()]);
+    sender.send(&Message::Open { stream, epoch: 7, acknowledged: 0, columns }).unwrap();
+    assert!(matches!(receiver.receive().unwrap(), Message::Next { epoch: 7, next: 0, .. }));
+    sender.send(&Message::Frame(b"ABEF and more".to_vec())).unwrap();
+    match receiver.receive().unwrap() {
+        Message::Refused { refusal: Refusal::Protocol, text } => {
+            assert_eq!(text, "13 bytes are no frame: 40 are needed");
+        }
+        other => panic!("{other:?}"),
+    }
+    let (code, error) = world.agent("dev2", &[]).end();
+    assert_eq!(code, 0, "{error}");
 }
