@@ -53,6 +53,7 @@ const WITH_EXCLUSIVE: u32 =
         | EDGE
         | EXCLUSIVE;
 
+/// Who has it drops no [`Ref`]: who is last empties a slot, by a lock that comes before this one (see `fork`).
 static SETS: Lock<Sets> =
     Lock::new(Sets { entries: Vec::new(), free: Vec::new(), of: BTreeMap::new(), serial: 0 });
 /// Registrations of sockets with rings.

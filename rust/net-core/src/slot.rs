@@ -37,6 +37,7 @@ const OWN: u32 = u32::MAX;
 static DESCRIPTORS: [AtomicU32; DESCRIPTORS_MAX] = [const { AtomicU32::new(0) }; DESCRIPTORS_MAX];
 static REASONS: [AtomicU8; DESCRIPTORS_MAX] = [const { AtomicU8::new(0) }; DESCRIPTORS_MAX];
 static SLOTS: [Slot; SLOTS_MAX] = [const { Slot::new() }; SLOTS_MAX];
+/// Slots that were used, and are not. Before `epoll`'s lock, and that of `shared` (see `fork`).
 static FREE: Lock<Vec<u32>> = Lock::new(Vec::new());
 /// Slots from here on were never used.
 static USED: AtomicU32 = AtomicU32::new(0);

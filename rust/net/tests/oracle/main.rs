@@ -6,6 +6,7 @@
 mod compare;
 mod ends;
 mod family;
+mod forks;
 mod generate;
 mod leaves;
 mod memory;
