@@ -14,7 +14,7 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::time::Duration;
 
 use libc::pollfd;
-use rustix::io::{Errno, read, write};
+use rustix::io::{Errno, read};
 use rustix::net::{
     AddressFamily, SocketFlags, SocketType, accept_with, bind, connect, getpeername, getsockname,
     listen, socket_with, socketpair, sockopt,
@@ -93,8 +93,7 @@ fn start(at: &Ref, fd: i32) -> Option<OwnedFd> {
         if sys::fork() != Some(0) {
             sys::exit();
         }
-        let _ = write(&begins, &[1]);
-        serve(at, fd, &far)
+        serve(at, fd, &far, &begins)
     };
     match sys::fork()? {
         0 => relays(),
