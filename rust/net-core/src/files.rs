@@ -12,7 +12,7 @@ use rustix::pipe::{PipeFlags, pipe_with};
 use crate::conn::{Conn, Input};
 use crate::slot::{self, Ref};
 use crate::sys::{self, Result};
-use crate::{agent, descriptors, epoll, memory, process, relay, service};
+use crate::{agent, descriptors, epoll, process, relay, service};
 
 /// How long a connection that goes back is waited for.
 const PATIENCE_NS: u64 = 2_000_000_000;
@@ -62,7 +62,6 @@ fn forget_closed(fd: i32) {
             out.path.end();
         }
     }
-    memory::give_back_of(conn);
 }
 
 /// The last descriptor of this process is closed.
@@ -88,7 +87,6 @@ fn end(at: &Ref, fd: i32) {
     }
     epoll::close(at, fd);
     service::forget(at, fd);
-    memory::give_back_of(conn);
 }
 
 /// TCP resets a connection that is closed with bytes that nobody has read. So does this.

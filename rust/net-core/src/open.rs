@@ -119,7 +119,9 @@ fn seek(config: &Config, at: &Ref, fd: i32) {
 fn offer(config: &Config, at: &Ref, socket: BorrowedFd<'_>) -> Result<(), Reason> {
     agent::reach(config)?;
     let conn = at.conn();
-    if !memory::take(memory::of_offer()) {
+    let account = slot::account(at.slot());
+    // Who is last closes the account.
+    if !account.take(memory::of_offer()) {
         return Err(Reason::Memory);
     }
     let offered = make(config).and_then(|(local, segment)| {
@@ -134,12 +136,9 @@ fn offer(config: &Config, at: &Ref, socket: BorrowedFd<'_>) -> Result<(), Reason
         agent::withdraw(id);
         Err(Reason::FewBytes)
     });
-    match offered {
-        Ok(()) => conn.counts_as_memory.store(true, SeqCst),
-        Err(_) => {
-            conn.is_offered.store(false, SeqCst);
-            memory::give_back(memory::of_offer());
-        }
+    if offered.is_err() {
+        conn.is_offered.store(false, SeqCst);
+        account.give_back(memory::of_offer());
     }
     offered
 }
@@ -227,7 +226,6 @@ pub fn after_failed_connect(fd: i32) {
         }
         service::forget(&first, fd);
         crate::epoll::release(&first, fd);
-        memory::give_back_of(at.conn());
     }
 }
 

@@ -25,6 +25,7 @@ use crate::conn::Conn;
 use crate::family::Number;
 use crate::link::{BellLink, RingLink};
 use crate::lock::{Guard, Lock};
+use crate::memory::Account;
 use crate::{process, shared, sys};
 
 /// Descriptors from here on are plain TCP.
@@ -65,6 +66,8 @@ struct Slot {
     /// The last fork has counted one more process that has it.
     is_reserved: AtomicBool,
     conn: AtomicPtr<Conn>,
+    /// Memory of its rings.
+    account: Account,
     /// `local` is there.
     is_equipped: AtomicBool,
     local: UnsafeCell<MaybeUninit<Local>>,
@@ -82,6 +85,7 @@ impl Slot {
             is_filled: AtomicBool::new(false),
             is_reserved: AtomicBool::new(false),
             conn: AtomicPtr::new(null_mut()),
+            account: Account::new(),
             is_equipped: AtomicBool::new(false),
             local: UnsafeCell::new(MaybeUninit::uninit()),
         }
@@ -334,6 +338,11 @@ pub(crate) fn forget_note(fd: i32) {
     }
 }
 
+/// Memory of a slot's rings, which is given back when nobody uses the slot.
+pub(crate) fn account(slot: u32) -> &'static Account {
+    &SLOTS[slot as usize].account
+}
+
 fn free() -> Option<Guard<'static, Vec<u32>>> {
     FREE.lock().ok()
 }
@@ -409,6 +418,7 @@ fn release(slot: u32) {
         local.descriptors().into_iter().for_each(unset_own);
         drop(local);
     }
+    this.account.close();
     shared::leave(this.conn.swap(null_mut(), AcqRel));
     if let Some(mut free) = free {
         free.push(slot);
@@ -480,4 +490,52 @@ pub(crate) fn lock_for_fork() {
 /// And after it, in the child of a thread.
 pub(crate) fn unlock_after_fork(parents_thread: Option<u64>) {
     FREE.let_go(parents_thread);
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use std::net::TcpListener;
+    use std::sync::{Mutex, MutexGuard, PoisonError};
+
+    use super::*;
+    use crate::{config, family, memory};
+
+    /// A descriptor that may be a connection's. One test at a time has any.
+    struct Socket {
+        socket: TcpListener,
+        _alone: MutexGuard<'static, ()>,
+    }
+
+    impl Socket {
+        fn new() -> Self {
+            static ALONE: Mutex<()> = Mutex::new(());
+            let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+            family::testing::begin();
+            let agent = |name: &str| (name == config::AGENT).then(|| "/nowhere".to_owned());
+            crate::CONFIG.get_or_init(|| config::Config::of(agent).unwrap().unwrap());
+            Socket { socket: TcpListener::bind("127.0.0.1:0").unwrap(), _alone: alone }
+        }
+
+        fn fd(&self) -> i32 {
+            self.socket.as_raw_fd()
+        }
+    }
+
+    /// As when another thread closes it while its rings are offered, or made larger.
+    #[test]
+    fn memory_is_given_back_after_the_last_use() {
+        let socket = Socket::new();
+        let at = open(socket.fd(), true, 32).unwrap();
+        let account = account(at.slot());
+        assert!(account.take(1000));
+        drop(detach(socket.fd()).unwrap());
+        assert!(account.take(3000));
+        account.give_back(2000);
+        assert_eq!(memory::used(), 2000);
+        drop(at);
+        assert_eq!(memory::used(), 0);
+        assert!(!account.take(config::DEFAULT_MEMORY + 1));
+        assert_eq!(memory::used(), 0);
+    }
 }

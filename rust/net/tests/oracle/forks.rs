@@ -65,8 +65,10 @@ fn connections_are_closed_beside_forks() {
         return runs();
     }
     let memory = Memory::new();
-    let mut command = memory.program(std::env::current_exe().unwrap());
+    // Of few connections at once: what a closed one has had is free again.
+    let mut command = memory.net(&["run", "--spin", "off", "--eager", "--memory", "1m", "--"]);
     command
+        .arg(std::env::current_exe().unwrap())
         .args(["--exact", std::thread::current().name().unwrap(), "--nocapture"])
         .env(IS_PROGRAM, "");
     let mut program = Told::start(command);
