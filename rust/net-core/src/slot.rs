@@ -63,8 +63,8 @@ struct Slot {
     /// One of them, probably.
     hint: AtomicU32,
     is_filled: AtomicBool,
-    /// The last fork has counted one more process that has it.
-    is_reserved: AtomicBool,
+    /// Forks that were begun before it had this connection: each later one counts one more process that has it.
+    born: AtomicU64,
     conn: AtomicPtr<Conn>,
     /// Memory of its rings.
     account: Account,
@@ -83,7 +83,7 @@ impl Slot {
             descriptors: AtomicU32::new(0),
             hint: AtomicU32::new(0),
             is_filled: AtomicBool::new(false),
-            is_reserved: AtomicBool::new(false),
+            born: AtomicU64::new(0),
             conn: AtomicPtr::new(null_mut()),
             account: Account::new(),
             is_equipped: AtomicBool::new(false),
@@ -354,16 +354,16 @@ pub(crate) fn open(fd: i32, is_connector: bool, after: u32) -> Option<Ref> {
         let next = |used: u32| ((used as usize) < SLOTS_MAX).then_some(used + 1);
         USED.fetch_update(AcqRel, Acquire, next).ok()
     };
-    let slot = free().and_then(|mut free| free.pop().or_else(fresh))?;
+    // A fork finds all of it, or nothing.
+    let mut free = free()?;
+    let slot = free.pop().or_else(fresh)?;
     let this = &SLOTS[slot as usize];
     let place = |place: *const Conn| Conn::new(slot, fd, is_connector, after, place);
     let Some(conn) = shared::place(place) else {
-        if let Some(mut free) = free() {
-            free.push(slot);
-        }
+        free.push(slot);
         return None;
     };
-    this.is_reserved.store(false, Release);
+    this.born.store(FORKS.load(Acquire), Release);
     this.conn.store(conn, Release);
     this.descriptors.store(1, Release);
     this.hint.store(fd as u32, Relaxed);
@@ -371,6 +371,7 @@ pub(crate) fn open(fd: i32, is_connector: bool, after: u32) -> Option<Ref> {
     // From here on it can be held.
     this.uses.store(1, Release);
     set(fd, slot + 1);
+    drop(free);
     get(fd)
 }
 
@@ -445,20 +446,16 @@ pub(crate) fn reserve() -> u64 {
         // SAFETY: as in `Ref::conn`.
         if let Some(conn) = unsafe { this.conn.load(Acquire).as_ref() } {
             conn.owners.reserve();
-            this.is_reserved.store(true, Release);
         }
     }
     FORKS.fetch_add(1, AcqRel) + 1
 }
 
-/// There was no fork, and no other one since.
+/// There was no child of this fork, whatever others have begun since.
 pub(crate) fn unreserve(fork: u64) {
-    if FORKS.load(Acquire) != fork {
-        return;
-    }
     for (slot, this) in filled() {
         if let Some(at) = hold(slot)
-            && this.is_reserved.swap(false, AcqRel)
+            && this.born.load(Acquire) < fork
         {
             at.conn().owners.unreserve();
         }
@@ -471,9 +468,7 @@ pub(crate) fn enter(number: Number) {
         // SAFETY: as in `Ref::conn`; there is no other thread.
         let Some(conn) = (unsafe { this.conn.load(Acquire).as_ref() }) else { continue };
         conn.owners.enter(number);
-        if this.is_reserved.swap(false, AcqRel) {
-            conn.owners.unreserve();
-        }
+        conn.owners.unreserve();
         if this.descriptors.load(Acquire) == 0 {
             // A thread of the parent's was about to empty it.
             this.uses.store(1, Release);
@@ -537,5 +532,30 @@ mod tests {
         assert_eq!(memory::used(), 0);
         assert!(!account.take(config::DEFAULT_MEMORY + 1));
         assert_eq!(memory::used(), 0);
+    }
+
+    /// Of two threads that fork at once.
+    #[test]
+    fn a_fork_that_fails_beside_another_one_leaves_nothing() {
+        let socket = Socket::new();
+        let at = open(socket.fd(), true, 32).unwrap();
+        let fails = reserve();
+        let other = TcpListener::bind("127.0.0.1:0").unwrap();
+        let later = open(other.as_raw_fd(), true, 32).unwrap();
+        let succeeds = reserve();
+        unreserve(fails);
+        assert!(!at.conn().is_only() && !later.conn().is_only(), "the other one's child has them");
+        // Which says that it has them, and goes.
+        [&at, &later].iter().for_each(|at| at.conn().owners.unreserve());
+        assert!(at.conn().is_only() && later.conn().is_only());
+        // None of them was there when it began.
+        let fresh = TcpListener::bind("127.0.0.1:0").unwrap();
+        let fresh = (open(fresh.as_raw_fd(), true, 32).unwrap(), fresh);
+        fresh.0.conn().owners.reserve();
+        unreserve(succeeds);
+        assert!(!fresh.0.conn().is_only());
+        for fd in [&socket.socket, &other, &fresh.1].map(AsRawFd::as_raw_fd) {
+            drop(detach(fd).unwrap());
+        }
     }
 }
