@@ -78,6 +78,7 @@ extern "C" fn child() {
     shared::begin_anew();
     status::begin_anew();
     agent::begin_anew();
+    open::begin_anew();
     epoll::begin_anew();
     service::begin_anew();
 }

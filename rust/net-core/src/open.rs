@@ -1,7 +1,8 @@
 //! How a connection gets rings: the connector offers them, the acceptor claims them, each of them once the connection has carried so
 //! much that they are worth it (`worth`). Until then, and if they never come together, it is TCP's.
 
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::mem::ManuallyDrop;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 use std::sync::atomic::fence;
 
@@ -64,7 +65,42 @@ fn stay(fd: i32, reason: Reason) {
     }
 }
 
-static MOVING: Lock<()> = Lock::new(());
+/// Who has it makes a copy of a socket, or gives a connection rings. The copies that there are.
+static MOVING: Lock<Vec<RawFd>> = Lock::new(Vec::new());
+
+/// A copy of a socket, as long as the agent is asked about it: another thread may close the descriptor meanwhile, and its number be
+/// that of another connection.
+#[derive(Debug)]
+struct Copied(ManuallyDrop<OwnedFd>);
+
+impl Copied {
+    fn of(fd: i32) -> Option<Self> {
+        let mut copies = MOVING.lock().ok()?;
+        let copy = sys::fcntl(fd, libc::F_DUPFD_CLOEXEC, 0).ok()?;
+        let copy = descriptors::lift(descriptors::own(copy))?;
+        copies.push(copy.as_raw_fd());
+        Some(Copied(ManuallyDrop::new(copy)))
+    }
+}
+
+impl Drop for Copied {
+    fn drop(&mut self) {
+        let copy = self.0.as_raw_fd();
+        if let Ok(mut copies) = MOVING.lock() {
+            copies.retain(|&other| other != copy);
+            let _ = sys::close(copy);
+        }
+    }
+}
+
+/// In a child: nobody asks about the parent's copies. A socket would be open as long as the child is.
+pub(crate) fn begin_anew() {
+    if let Ok(mut copies) = MOVING.lock() {
+        for copy in copies.drain(..) {
+            let _ = sys::close(copy);
+        }
+    }
+}
 
 /// During a fork, no connection gets rings: parent or child would not have them.
 pub(crate) fn lock_for_fork() {
@@ -97,18 +133,16 @@ fn seek(config: &Config, at: &Ref, fd: i32) {
     if !conn.may_get_rings() || crate::epoll::is_shared(at) || crate::uses_io_uring() {
         return;
     }
-    // Another thread may close the descriptor meanwhile, and its number be that of another connection.
-    let Ok(copy) = sys::fcntl(fd, libc::F_DUPFD_CLOEXEC, 0) else { return };
-    let Some(copy) = descriptors::lift(descriptors::own(copy)) else { return };
+    let Some(copy) = Copied::of(fd) else { return };
     if !at.is_at(fd) {
         return;
     }
     // The kernel has kept to it until now.
     conn.set_low_water(fd);
     let moved = if conn.is_connector {
-        offer(config, at, copy.as_fd())
+        offer(config, at, copy.0.as_fd())
     } else {
-        claim(config, at, copy.as_fd())
+        claim(config, at, copy.0.as_fd())
     };
     if let Err(reason) = moved {
         conn.refuse(reason);
