@@ -224,12 +224,12 @@ impl Conn {
         Some(self.read_bell.fd())
     }
 
-    /// Waits for bytes as the kernel does it, if there are no rings. The other end writes into none meanwhile.
+    /// Receives as the kernel does it, by `receive`, and waits as it does, if there are no rings. The other end writes into none
+    /// meanwhile.
     pub(crate) fn receive_plainly(
         &self,
-        fd: i32,
-        to: &Buffers<'_>,
         flags: i32,
+        receive: impl FnOnce() -> Result<usize>,
     ) -> Option<Result<usize>> {
         if !self.is_plain.load(Relaxed) {
             return None;
@@ -241,7 +241,7 @@ impl Conn {
             }
             self.blind.fetch_add(1, SeqCst);
         }
-        let received = sys::receive(fd, to.some(usize::MAX).as_slice(), flags);
+        let received = receive();
         if let Ok(bytes) = received
             && flags & libc::MSG_PEEK == 0
         {

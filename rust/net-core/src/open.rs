@@ -133,6 +133,9 @@ fn seek(config: &Config, at: &Ref, fd: i32) {
     if !conn.may_get_rings() || crate::epoll::is_shared(at) || crate::uses_io_uring() {
         return;
     }
+    if sys::tells_times(fd) {
+        return conn.refuse(Reason::OtherCalls);
+    }
     let Some(copy) = Copied::of(fd) else { return };
     if !at.is_at(fd) {
         return;

@@ -3,6 +3,7 @@
 #![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "tests")]
 #![cfg(target_os = "linux")]
 
+mod beside;
 mod compare;
 mod ends;
 mod family;

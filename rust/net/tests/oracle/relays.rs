@@ -106,8 +106,7 @@ fn a_program_that_becomes_another_one_leaves_it_all_connections() {
     let mut writes = python(&["writes_some", &reads.hear()]);
     assert_eq!(writes.hear(), "written");
     assert_eq!(reads.hear(), "has a part");
-    Wait::block("all are known", || memory.connections_of(reads.id()).len() == SOME);
-    for connection in memory.connections_of(reads.id()) {
+    for connection in memory.all_connections_of(reads.id(), SOME) {
         assert!(bytes_of(&connection).1 > 0, "nothing in memory: {connection:#}");
     }
     reads.tell("");
