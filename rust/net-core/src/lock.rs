@@ -79,9 +79,11 @@ impl<T> Lock<T> {
         Ok(Guard { lock: self })
     }
 
-    /// Takes it for a fork. Not if the thread has it already: then the fork is a signal handler's, which interrupted it.
-    pub(crate) fn hold(&self) {
-        if let Ok(guard) = self.lock() {
+    /// Takes it for a fork, and prepares the value. Not if the thread has it already: then the fork is a signal handler's, which
+    /// interrupted it.
+    pub(crate) fn hold(&self, prepare: impl FnOnce(&mut T)) {
+        if let Ok(mut guard) = self.lock() {
+            prepare(&mut guard);
             self.is_held.store(true, Relaxed);
             std::mem::forget(guard);
         }
@@ -196,7 +198,7 @@ mod tests {
     fn a_fork_leaves_it_to_the_thread_that_has_it() {
         let lock = Lock::new(());
         let guard = lock.lock().unwrap();
-        lock.hold();
+        lock.hold(|_| {});
         lock.let_go(None);
         assert_eq!(lock.lock().unwrap_err(), Reentered);
         // In the child, by the number that the thread has there.
@@ -205,7 +207,7 @@ mod tests {
         lock.let_go(Some(parents));
         assert_eq!(lock.lock().unwrap_err(), Reentered);
         drop(guard);
-        lock.hold();
+        lock.hold(|_| {});
         assert_eq!(lock.lock().unwrap_err(), Reentered);
         lock.let_go(Some(parents));
         assert!(lock.lock().is_ok());

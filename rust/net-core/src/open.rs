@@ -104,7 +104,7 @@ pub(crate) fn begin_anew() {
 
 /// During a fork, no connection gets rings: parent or child would not have them.
 pub(crate) fn lock_for_fork() {
-    MOVING.hold();
+    MOVING.hold(|_| {});
 }
 
 /// And after it, in the child of a thread.

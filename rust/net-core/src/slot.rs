@@ -477,9 +477,16 @@ pub(crate) fn enter(number: Number) {
     }
 }
 
+/// The connection of a slot, during a fork: no slot is emptied.
+pub(crate) fn conn_during_fork(slot: u32) -> Option<&'static Conn> {
+    let this = SLOTS.get(slot as usize)?;
+    // SAFETY: as in `Ref::conn`; it is used until the fork is over.
+    unsafe { this.conn.load(Acquire).as_ref() }.filter(|_| this.is_filled.load(Acquire))
+}
+
 /// During a fork, nobody changes it.
 pub(crate) fn lock_for_fork() {
-    FREE.hold();
+    FREE.hold(|_| {});
 }
 
 /// And after it, in the child of a thread.

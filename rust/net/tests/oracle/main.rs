@@ -6,6 +6,7 @@
 mod beside;
 mod compare;
 mod ends;
+mod epolls;
 mod family;
 mod forks;
 mod generate;
