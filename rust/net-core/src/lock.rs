@@ -22,6 +22,9 @@ pub(crate) struct Lock<T> {
     word: AtomicU64,
     /// A fork holds it.
     is_held: AtomicBool,
+    /// How often somebody who waits has looked whether the owner is there.
+    #[cfg(test)]
+    checks: std::sync::atomic::AtomicU32,
     value: UnsafeCell<T>,
 }
 
@@ -66,6 +69,8 @@ impl<T> Lock<T> {
         Lock {
             word: AtomicU64::new(0),
             is_held: AtomicBool::new(false),
+            #[cfg(test)]
+            checks: std::sync::atomic::AtomicU32::new(0),
             value: UnsafeCell::new(value),
         }
     }
@@ -131,6 +136,8 @@ impl<T> Lock<T> {
                 return Ok(());
             }
             let is_late = sys::futex_wait(&self.word, next as u32, OWNER_CHECK_MS);
+            #[cfg(test)]
+            self.checks.fetch_add(is_late.into(), Relaxed);
             // A process that was killed does not give it back.
             if is_late && !lives(next) {
                 let stolen = self.word.compare_exchange(next, me | WAITERS, Acquire, Relaxed);
@@ -235,8 +242,10 @@ mod tests {
                 while lock.word.load(Relaxed) != has_it | WAITERS {
                     std::thread::yield_now();
                 }
-                // Longer than it takes to look whether the owner is there.
-                std::thread::sleep(std::time::Duration::from_millis(3 * OWNER_CHECK_MS as u64));
+                // The first look is over when the second one begins.
+                while lock.checks.load(Relaxed) < 2 && !waits.is_finished() {
+                    std::thread::yield_now();
+                }
                 assert!(!waits.is_finished());
                 lock.free();
                 assert!(waits.join().unwrap());
