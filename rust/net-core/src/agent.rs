@@ -89,7 +89,7 @@ pub(crate) fn begin_anew() {
 
 /// During a fork, nobody changes it.
 pub(crate) fn lock_for_fork() {
-    ASKING.hold();
+    ASKING.hold(|_| {});
 }
 
 /// And after it, in the child of a thread.

@@ -14,11 +14,12 @@ use rustix::io::Errno;
 use crate::iov::Buffers;
 use crate::link::{BellLink, BellPlace, Blank, RingLink};
 use crate::lock::{Guard, Lock};
+use crate::memory::Account;
 use crate::owners::Owners;
 use crate::slot::{Local, Ref};
 use crate::sys::{self, Result};
 use crate::worth::Worth;
-use crate::{family, memory};
+use crate::{family, slot};
 
 /// Bytes of small buffers that are written at once.
 const GATHER: usize = 16 << 10;
@@ -52,8 +53,6 @@ pub(crate) struct Conn {
     /// Threads that wait for bytes of TCP only, since they began when there were no rings: as long as there are any, the other end
     /// is not told that somebody reads the ring. Counted up by who has `input`.
     pub(crate) blind: AtomicU32,
-    /// Its rings are this program's, and count as its memory.
-    pub(crate) counts_as_memory: AtomicBool,
     /// All descriptors of the program are closed; what is left has to be sent.
     pub(crate) is_closing: AtomicBool,
     /// It has been offered, and not been claimed as far as is known.
@@ -106,8 +105,6 @@ pub(crate) struct Out {
     pub(crate) is_shut: bool,
     /// There was no room for all that the program wanted to write: a larger ring would have had some.
     wants_more: bool,
-    /// The process that has the memory of the larger ring in its account, and how much that is.
-    pub(crate) grown_by: Option<(u32, u64)>,
 }
 
 /// What came of an attempt.
@@ -148,7 +145,6 @@ impl Conn {
             worth: Worth::new(after, is_connector),
             refused: AtomicU16::new(0),
             blind: AtomicU32::new(0),
-            counts_as_memory: AtomicBool::new(false),
             is_closing: AtomicBool::new(false),
             is_offered: AtomicBool::new(false),
             is_handed_on: AtomicBool::new(false),
@@ -172,7 +168,6 @@ impl Conn {
                 path: Outgoing::new(Producer::new(out, none, none)),
                 is_shut: false,
                 wants_more: false,
-                grown_by: None,
             }),
         }
     }
@@ -229,12 +224,12 @@ impl Conn {
         Some(self.read_bell.fd())
     }
 
-    /// Waits for bytes as the kernel does it, if there are no rings. The other end writes into none meanwhile.
+    /// Receives as the kernel does it, by `receive`, and waits as it does, if there are no rings. The other end writes into none
+    /// meanwhile.
     pub(crate) fn receive_plainly(
         &self,
-        fd: i32,
-        to: &Buffers<'_>,
         flags: i32,
+        receive: impl FnOnce() -> Result<usize>,
     ) -> Option<Result<usize>> {
         if !self.is_plain.load(Relaxed) {
             return None;
@@ -246,7 +241,7 @@ impl Conn {
             }
             self.blind.fetch_add(1, SeqCst);
         }
-        let received = sys::receive(fd, to.some(usize::MAX).as_slice(), flags);
+        let received = receive();
         if let Ok(bytes) = received
             && flags & libc::MSG_PEEK == 0
         {
@@ -524,7 +519,7 @@ impl Conn {
         for _ in 0..8 {
             match out.path.route().map_err(|_| self.is_broken(fd))? {
                 Route::Ring if !out.is_shut => {
-                    out.grow().map_err(|_| self.is_broken(fd))?;
+                    out.grow(slot::account(self.slot)).map_err(|_| self.is_broken(fd))?;
                     while !from.is_empty() {
                         let length = out.write(from).map_err(|_| self.is_broken(fd))?;
                         if length == 0 {
@@ -693,21 +688,20 @@ impl Out {
     }
 
     /// Makes the ring larger, if that was needed, if it can be now, and if there may be so much memory.
-    fn grow(&mut self) -> afterbay_net_ring::Result<()> {
+    fn grow(&mut self, account: &Account) -> afterbay_net_ring::Result<()> {
         if !self.wants_more {
             return Ok(());
         }
         let ring = self.path.ring();
         let more = ring.shared().capacity().bytes() - ring.shared().first_capacity().bytes();
-        if !ring.can_grow() || !memory::take(more) {
+        if !ring.can_grow() || !account.take(more) {
             self.wants_more = false;
             return Ok(());
         }
         if self.path.grow()? {
             self.wants_more = false;
-            self.grown_by = Some((family::own(), more));
         } else {
-            memory::give_back(more);
+            account.give_back(more);
         }
         Ok(())
     }

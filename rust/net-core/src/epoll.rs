@@ -53,6 +53,7 @@ const WITH_EXCLUSIVE: u32 =
         | EDGE
         | EXCLUSIVE;
 
+/// Who has it drops no [`Ref`]: who is last empties a slot, by a lock that comes before this one (see `fork`).
 static SETS: Lock<Sets> =
     Lock::new(Sets { entries: Vec::new(), free: Vec::new(), of: BTreeMap::new(), serial: 0 });
 /// Registrations of sockets with rings.
@@ -111,9 +112,19 @@ pub fn is_used() -> bool {
     IN_USE.load(SeqCst) > 0
 }
 
-/// During a fork, nobody changes it.
+/// During a fork, nobody changes it. What is parked is taken out first: neither process could know when the other one does that.
 pub(crate) fn lock_for_fork() {
-    SETS.hold();
+    SETS.hold(|sets| {
+        for index in 0..sets.entries.len() {
+            let entry = &sets.entries[index];
+            if entry.is_parked
+                && entry.serial != u64::MAX
+                && let Some(conn) = entry.slot.and_then(slot::conn_during_fork)
+            {
+                sets.end_parking(index as u32, conn);
+            }
+        }
+    });
 }
 
 /// And after it, in the child of a thread.
@@ -298,13 +309,16 @@ pub(crate) fn take_out(at: &Ref, fd: i32) -> Vec<(i32, epoll_event)> {
     registered
 }
 
-/// A descriptor of a socket with rings is about to be closed. The other end has the same bells: the kernel would keep them.
+/// A descriptor of a connection is about to be closed. The other end has the same bells: the kernel would keep them, so they are taken
+/// out. Where there are none, a socket that another process has too stays in the epoll, which may be that one's as well.
 pub(crate) fn close(at: &Ref, fd: i32) {
+    let conn = at.conn();
+    let (is_only, is_plain) = (conn.is_only(), conn.is_plain.load(SeqCst));
     let Ok(mut sets) = SETS.lock() else { return };
     for index in sets.of_descriptor(fd) {
-        let entry = sets.entries[index as usize];
-        if !entry.is_inherited {
-            sets.entries[index as usize].take_bells(at.conn());
+        let entry = &mut sets.entries[index as usize];
+        if is_only || !is_plain && !entry.is_inherited {
+            entry.take_bells(conn);
             let _ = sys::epoll_control(entry.epoll, EPOLL_CTL_DEL, fd, 0, 0);
         }
         sets.remove(index);

@@ -12,7 +12,7 @@ use rustix::pipe::{PipeFlags, pipe_with};
 use crate::conn::{Conn, Input};
 use crate::slot::{self, Ref};
 use crate::sys::{self, Result};
-use crate::{agent, descriptors, epoll, memory, process, relay, service};
+use crate::{agent, descriptors, epoll, process, relay, service};
 
 /// How long a connection that goes back is waited for.
 const PATIENCE_NS: u64 = 2_000_000_000;
@@ -62,7 +62,6 @@ fn forget_closed(fd: i32) {
             out.path.end();
         }
     }
-    memory::give_back_of(conn);
 }
 
 /// The last descriptor of this process is closed.
@@ -88,7 +87,6 @@ fn end(at: &Ref, fd: i32) {
     }
     epoll::close(at, fd);
     service::forget(at, fd);
-    memory::give_back_of(conn);
 }
 
 /// TCP resets a connection that is closed with bytes that nobody has read. So does this.
@@ -284,8 +282,15 @@ pub fn splice(
     to: i32,
     mut move_on: impl FnMut(i32, usize, u32) -> Result<usize>,
 ) -> Result<usize> {
-    leave(fd, Reason::OtherCalls);
     let conn = at.conn();
+    if conn.is_plain.load(SeqCst) {
+        // It gets no rings.
+        conn.go_back(fd, Reason::OtherCalls)?;
+        if let Some(moved) = conn.receive_plainly(0, || move_on(fd, length, flags)) {
+            return moved;
+        }
+    }
+    leave(fd, Reason::OtherCalls);
     loop {
         let (source, copied) = {
             let mut input = conn.input()?;
@@ -349,8 +354,31 @@ pub fn set_nonblocking(fd: i32, is_nonblocking: bool) {
     }
 }
 
-/// An option of the socket was set, which may be a timeout.
-pub fn after_option(fd: i32, level: i32, name: i32) {
+/// From now on the library has nothing to do with a connection: the kernel does what rings cannot, and no call is seen. It goes back
+/// to TCP first. Not if something is left in memory for good.
+fn let_go(fd: i32, reason: Reason) {
+    if !leave_for_good(fd, reason, deadline()) || process::is_foreign() {
+        return;
+    }
+    let Some(at) = slot::get(fd) else { return };
+    for own in (0..slot::limit()).filter(|&own| at.is_at(own)) {
+        let last = slot::detach(own);
+        slot::note(own, reason);
+        service::forget(&at, own);
+        epoll::release(&at, own);
+        if last.is_some() && at.conn().is_offered.load(SeqCst) {
+            agent::withdraw(at.conn().id.load(Relaxed));
+        }
+    }
+}
+
+/// An option of the socket was set: to something else than 0, if `is_on`.
+pub fn after_option(fd: i32, level: i32, name: i32, is_on: bool) {
+    let is_tls = level == libc::IPPROTO_TCP && name == libc::TCP_ULP;
+    let tells_times = level == libc::SOL_SOCKET && is_on && sys::TIMES.contains(&name);
+    if is_tls || tells_times {
+        return let_go(fd, Reason::OtherCalls);
+    }
     if level != libc::SOL_SOCKET {
         return;
     }

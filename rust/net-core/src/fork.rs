@@ -1,4 +1,15 @@
 //! Forks: parent and child have the same connections, whose state they share; all else of the library begins anew in the child.
+//!
+//! # Order of locks
+//! A fork takes all locks of the process, so that nobody is amid a change that the child would find half done. Who has one of them
+//! takes only those behind it:
+//!
+//! ```text
+//!   streams  status  open  [a connection's input, then out]  service  agent  slot  epoll  shared
+//! ```
+//!
+//! The locks of a connection lie in memory that the child shares, and no fork takes them. `slot` comes before `epoll`: who empties a
+//! slot closes bells, and each close looks whether the descriptor is in an epoll.
 
 #![allow(unsafe_code, reason = "handlers that the C library calls")]
 
@@ -12,21 +23,22 @@ pub(crate) fn watch() {
     unsafe { libc::pthread_atfork(Some(prepare), Some(parent), Some(child)) };
 }
 
+/// In the order above.
 fn hold() {
     streams::lock_for_fork();
     status::lock_for_fork();
     open::lock_for_fork();
     service::lock_for_fork();
     agent::lock_for_fork();
-    epoll::lock_for_fork();
     slot::lock_for_fork();
+    epoll::lock_for_fork();
     shared::lock_for_fork();
 }
 
 fn let_go(parents_thread: Option<u64>) {
     shared::unlock_after_fork(parents_thread);
-    slot::unlock_after_fork(parents_thread);
     epoll::unlock_after_fork(parents_thread);
+    slot::unlock_after_fork(parents_thread);
     agent::unlock_after_fork(parents_thread);
     service::unlock_after_fork(parents_thread);
     open::unlock_after_fork(parents_thread);
@@ -66,6 +78,7 @@ extern "C" fn child() {
     shared::begin_anew();
     status::begin_anew();
     agent::begin_anew();
+    open::begin_anew();
     epoll::begin_anew();
     service::begin_anew();
 }

@@ -3,7 +3,8 @@
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 
 use libc::{
-    MSG_DONTWAIT, MSG_PEEK, MSG_WAITALL, POLLERR, POLLHUP, POLLIN, POLLOUT, POLLRDHUP, pollfd,
+    MSG_DONTWAIT, MSG_PEEK, MSG_WAITALL, POLLERR, POLLHUP, POLLIN, POLLOUT, POLLRDHUP, msghdr,
+    pollfd,
 };
 use rustix::io::Errno;
 
@@ -47,13 +48,10 @@ pub fn receive(at: &Ref, fd: i32, mut to: Buffers<'_>, flags: i32) -> Result<usi
     }
     if waits
         && to.fits()
-        && let Some(received) = conn.receive_plainly(fd, &to, flags)
+        && let Some(received) = receive_plainly(at, fd, flags, || {
+            sys::receive(fd, to.some(usize::MAX).as_slice(), flags)
+        })
     {
-        if let Ok(bytes) = received
-            && flags & MSG_PEEK == 0
-        {
-            count(at, fd, bytes);
-        }
         return received;
     }
     let wants_all = flags & MSG_WAITALL != 0 && flags & MSG_PEEK == 0;
@@ -85,6 +83,39 @@ pub fn receive(at: &Ref, fd: i32, mut to: Buffers<'_>, flags: i32) -> Result<usi
             Err(error) => return Err(error),
         }
     }
+}
+
+/// As the kernel does it, by `receive`, on a connection that has no rings. Nothing if it has some.
+fn receive_plainly(
+    at: &Ref,
+    fd: i32,
+    flags: i32,
+    receive: impl FnOnce() -> Result<usize>,
+) -> Option<Result<usize>> {
+    let received = at.conn().receive_plainly(flags, receive)?;
+    if let Ok(bytes) = received
+        && flags & MSG_PEEK == 0
+    {
+        count(at, fd, bytes);
+    }
+    Some(received)
+}
+
+/// `recvmsg` on a connection that has no rings: what the kernel says beside the bytes is the program's too. Nothing if it has some.
+///
+/// # Safety
+/// The message's parts can be written until this returns.
+#[allow(unsafe_code, reason = "a program's message has no safe interface")]
+pub unsafe fn receive_message(
+    at: &Ref,
+    fd: i32,
+    message: &mut msghdr,
+    flags: i32,
+) -> Result<Option<usize>> {
+    service::ensure();
+    // SAFETY: so says the caller.
+    let receive = || unsafe { sys::receive_message(fd, message, flags) };
+    receive_plainly(at, fd, flags, receive).transpose()
 }
 
 /// `send` and all that is like it, other than urgent data and descriptors.

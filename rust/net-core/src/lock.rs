@@ -22,6 +22,9 @@ pub(crate) struct Lock<T> {
     word: AtomicU64,
     /// A fork holds it.
     is_held: AtomicBool,
+    /// How often somebody who waits has looked whether the owner is there.
+    #[cfg(test)]
+    checks: std::sync::atomic::AtomicU32,
     value: UnsafeCell<T>,
 }
 
@@ -66,6 +69,8 @@ impl<T> Lock<T> {
         Lock {
             word: AtomicU64::new(0),
             is_held: AtomicBool::new(false),
+            #[cfg(test)]
+            checks: std::sync::atomic::AtomicU32::new(0),
             value: UnsafeCell::new(value),
         }
     }
@@ -79,9 +84,11 @@ impl<T> Lock<T> {
         Ok(Guard { lock: self })
     }
 
-    /// Takes it for a fork. Not if the thread has it already: then the fork is a signal handler's, which interrupted it.
-    pub(crate) fn hold(&self) {
-        if let Ok(guard) = self.lock() {
+    /// Takes it for a fork, and prepares the value. Not if the thread has it already: then the fork is a signal handler's, which
+    /// interrupted it.
+    pub(crate) fn hold(&self, prepare: impl FnOnce(&mut T)) {
+        if let Ok(mut guard) = self.lock() {
+            prepare(&mut guard);
             self.is_held.store(true, Relaxed);
             std::mem::forget(guard);
         }
@@ -129,6 +136,8 @@ impl<T> Lock<T> {
                 return Ok(());
             }
             let is_late = sys::futex_wait(&self.word, next as u32, OWNER_CHECK_MS);
+            #[cfg(test)]
+            self.checks.fetch_add(is_late.into(), Relaxed);
             // A process that was killed does not give it back.
             if is_late && !lives(next) {
                 let stolen = self.word.compare_exchange(next, me | WAITERS, Acquire, Relaxed);
@@ -196,7 +205,7 @@ mod tests {
     fn a_fork_leaves_it_to_the_thread_that_has_it() {
         let lock = Lock::new(());
         let guard = lock.lock().unwrap();
-        lock.hold();
+        lock.hold(|_| {});
         lock.let_go(None);
         assert_eq!(lock.lock().unwrap_err(), Reentered);
         // In the child, by the number that the thread has there.
@@ -205,7 +214,7 @@ mod tests {
         lock.let_go(Some(parents));
         assert_eq!(lock.lock().unwrap_err(), Reentered);
         drop(guard);
-        lock.hold();
+        lock.hold(|_| {});
         assert_eq!(lock.lock().unwrap_err(), Reentered);
         lock.let_go(Some(parents));
         assert!(lock.lock().is_ok());
@@ -233,8 +242,10 @@ mod tests {
                 while lock.word.load(Relaxed) != has_it | WAITERS {
                     std::thread::yield_now();
                 }
-                // Longer than it takes to look whether the owner is there.
-                std::thread::sleep(std::time::Duration::from_millis(3 * OWNER_CHECK_MS as u64));
+                // The first look is over when the second one begins.
+                while lock.checks.load(Relaxed) < 2 && !waits.is_finished() {
+                    std::thread::yield_now();
+                }
                 assert!(!waits.is_finished());
                 lock.free();
                 assert!(waits.join().unwrap());

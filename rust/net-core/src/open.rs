@@ -1,7 +1,8 @@
 //! How a connection gets rings: the connector offers them, the acceptor claims them, each of them once the connection has carried so
 //! much that they are worth it (`worth`). Until then, and if they never come together, it is TCP's.
 
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::mem::ManuallyDrop;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 use std::sync::atomic::fence;
 
@@ -64,11 +65,46 @@ fn stay(fd: i32, reason: Reason) {
     }
 }
 
-static MOVING: Lock<()> = Lock::new(());
+/// Who has it makes a copy of a socket, or gives a connection rings. The copies that there are.
+static MOVING: Lock<Vec<RawFd>> = Lock::new(Vec::new());
+
+/// A copy of a socket, as long as the agent is asked about it: another thread may close the descriptor meanwhile, and its number be
+/// that of another connection.
+#[derive(Debug)]
+struct Copied(ManuallyDrop<OwnedFd>);
+
+impl Copied {
+    fn of(fd: i32) -> Option<Self> {
+        let mut copies = MOVING.lock().ok()?;
+        let copy = sys::fcntl(fd, libc::F_DUPFD_CLOEXEC, 0).ok()?;
+        let copy = descriptors::lift(descriptors::own(copy))?;
+        copies.push(copy.as_raw_fd());
+        Some(Copied(ManuallyDrop::new(copy)))
+    }
+}
+
+impl Drop for Copied {
+    fn drop(&mut self) {
+        let copy = self.0.as_raw_fd();
+        if let Ok(mut copies) = MOVING.lock() {
+            copies.retain(|&other| other != copy);
+            let _ = sys::close(copy);
+        }
+    }
+}
+
+/// In a child: nobody asks about the parent's copies. A socket would be open as long as the child is.
+pub(crate) fn begin_anew() {
+    if let Ok(mut copies) = MOVING.lock() {
+        for copy in copies.drain(..) {
+            let _ = sys::close(copy);
+        }
+    }
+}
 
 /// During a fork, no connection gets rings: parent or child would not have them.
 pub(crate) fn lock_for_fork() {
-    MOVING.hold();
+    MOVING.hold(|_| {});
 }
 
 /// And after it, in the child of a thread.
@@ -97,18 +133,19 @@ fn seek(config: &Config, at: &Ref, fd: i32) {
     if !conn.may_get_rings() || crate::epoll::is_shared(at) || crate::uses_io_uring() {
         return;
     }
-    // Another thread may close the descriptor meanwhile, and its number be that of another connection.
-    let Ok(copy) = sys::fcntl(fd, libc::F_DUPFD_CLOEXEC, 0) else { return };
-    let Some(copy) = descriptors::lift(descriptors::own(copy)) else { return };
+    if sys::tells_times(fd) {
+        return conn.refuse(Reason::OtherCalls);
+    }
+    let Some(copy) = Copied::of(fd) else { return };
     if !at.is_at(fd) {
         return;
     }
     // The kernel has kept to it until now.
     conn.set_low_water(fd);
     let moved = if conn.is_connector {
-        offer(config, at, copy.as_fd())
+        offer(config, at, copy.0.as_fd())
     } else {
-        claim(config, at, copy.as_fd())
+        claim(config, at, copy.0.as_fd())
     };
     if let Err(reason) = moved {
         conn.refuse(reason);
@@ -119,7 +156,9 @@ fn seek(config: &Config, at: &Ref, fd: i32) {
 fn offer(config: &Config, at: &Ref, socket: BorrowedFd<'_>) -> Result<(), Reason> {
     agent::reach(config)?;
     let conn = at.conn();
-    if !memory::take(memory::of_offer()) {
+    let account = slot::account(at.slot());
+    // Who is last closes the account.
+    if !account.take(memory::of_offer()) {
         return Err(Reason::Memory);
     }
     let offered = make(config).and_then(|(local, segment)| {
@@ -134,12 +173,9 @@ fn offer(config: &Config, at: &Ref, socket: BorrowedFd<'_>) -> Result<(), Reason
         agent::withdraw(id);
         Err(Reason::FewBytes)
     });
-    match offered {
-        Ok(()) => conn.counts_as_memory.store(true, SeqCst),
-        Err(_) => {
-            conn.is_offered.store(false, SeqCst);
-            memory::give_back(memory::of_offer());
-        }
+    if offered.is_err() {
+        conn.is_offered.store(false, SeqCst);
+        account.give_back(memory::of_offer());
     }
     offered
 }
@@ -227,7 +263,6 @@ pub fn after_failed_connect(fd: i32) {
         }
         service::forget(&first, fd);
         crate::epoll::release(&first, fd);
-        memory::give_back_of(at.conn());
     }
 }
 

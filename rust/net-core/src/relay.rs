@@ -14,7 +14,7 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::time::Duration;
 
 use libc::pollfd;
-use rustix::io::{Errno, read, write};
+use rustix::io::{Errno, read};
 use rustix::net::{
     AddressFamily, SocketFlags, SocketType, accept_with, bind, connect, getpeername, getsockname,
     listen, socket_with, socketpair, sockopt,
@@ -23,7 +23,7 @@ use rustix::pipe::{PipeFlags, pipe_with};
 
 use crate::relaying::serve;
 use crate::slot::{self, Ref};
-use crate::{epoll, memory, service, status, sys};
+use crate::{epoll, service, status, sys};
 
 /// How long a relay may take to begin.
 const PATIENCE_NS: u64 = 2_000_000_000;
@@ -37,6 +37,7 @@ const FORGETS_S: i32 = 4;
 /// A relay goes on with the connection; all descriptors that this process has of it lead to the relay from now on.
 pub(crate) fn take_over(at: &Ref, fd: i32) {
     let Some(near) = start(at, fd) else { return lose(at, fd) };
+    // The connection is in use until the last one is replaced.
     let mut last = None;
     for own in (0..slot::limit()).filter(|&own| at.is_at(own)) {
         let registered = epoll::take_out(at, own);
@@ -47,9 +48,7 @@ pub(crate) fn take_over(at: &Ref, fd: i32) {
             let _ = epoll::control(epoll, libc::EPOLL_CTL_ADD, own, Some(event));
         }
     }
-    if last.is_some() {
-        memory::give_back_of(at.conn());
-    }
+    drop(last);
 }
 
 /// As [`take_over`], for `to`, which is a copy of the descriptor: between `vfork` and `exec`, where nothing may be noted.
@@ -93,8 +92,7 @@ fn start(at: &Ref, fd: i32) -> Option<OwnedFd> {
         if sys::fork() != Some(0) {
             sys::exit();
         }
-        let _ = write(&begins, &[1]);
-        serve(at, fd, &far)
+        serve(at, fd, &far, &begins)
     };
     match sys::fork()? {
         0 => relays(),

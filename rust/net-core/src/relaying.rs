@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 
 use libc::{POLLERR, POLLHUP, POLLIN, POLLOUT, POLLRDHUP, iovec, pollfd};
 use rustix::fs::{Mode, OFlags, open};
-use rustix::io::Errno;
+use rustix::io::{Errno, write};
 use rustix::net::{RecvFlags, SendFlags, Shutdown, recv, send, shutdown};
 
 use crate::conn::Step;
@@ -22,9 +22,12 @@ const CHUNK: usize = 64 << 10;
 /// How often it is looked whether the program has taken all.
 const LOOKS_EVERY_NS: u64 = 20_000_000;
 
-/// Relays, in this process.
-pub(crate) fn serve(at: &Ref, fd: i32, far: &OwnedFd) -> ! {
-    begin(at, fd, far);
+/// Relays, in this process. It says a byte to `begins` when it has let go of all else: who waits for that may need to know which
+/// processes have its other connections.
+pub(crate) fn serve(at: &Ref, fd: i32, far: &OwnedFd, begins: &OwnedFd) -> ! {
+    begin(at, fd, far, begins);
+    let _ = write(begins, &[1]);
+    let _ = sys::close(begins.as_raw_fd());
     service::ensure();
     let way = || Way { bytes: vec![0; CHUNK], left: 0..0, end: None, is_told: false };
     let mut relay =
@@ -34,12 +37,12 @@ pub(crate) fn serve(at: &Ref, fd: i32, far: &OwnedFd) -> ! {
 }
 
 /// Gives back all that is the program's: its descriptors, its terminal, its signal handlers.
-fn begin(at: &Ref, fd: i32, far: &OwnedFd) {
+fn begin(at: &Ref, fd: i32, far: &OwnedFd, begins: &OwnedFd) {
     for other in (0..slot::limit()).filter(|&other| other != fd) {
         drop(slot::detach(other));
     }
     let mut keep: Vec<i32> = at.bells().iter().map(|bell| bell.as_raw_fd()).collect();
-    keep.extend([fd, far.as_raw_fd(), family::descriptor()]);
+    keep.extend([fd, far.as_raw_fd(), begins.as_raw_fd(), family::descriptor()]);
     sys::close_all_but(&mut keep);
     // Nothing of ours takes the numbers that are input and output everywhere.
     for _ in 0..3 {

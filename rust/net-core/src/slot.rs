@@ -25,6 +25,7 @@ use crate::conn::Conn;
 use crate::family::Number;
 use crate::link::{BellLink, RingLink};
 use crate::lock::{Guard, Lock};
+use crate::memory::Account;
 use crate::{process, shared, sys};
 
 /// Descriptors from here on are plain TCP.
@@ -37,6 +38,7 @@ const OWN: u32 = u32::MAX;
 static DESCRIPTORS: [AtomicU32; DESCRIPTORS_MAX] = [const { AtomicU32::new(0) }; DESCRIPTORS_MAX];
 static REASONS: [AtomicU8; DESCRIPTORS_MAX] = [const { AtomicU8::new(0) }; DESCRIPTORS_MAX];
 static SLOTS: [Slot; SLOTS_MAX] = [const { Slot::new() }; SLOTS_MAX];
+/// Slots that were used, and are not. Before `epoll`'s lock, and that of `shared` (see `fork`).
 static FREE: Lock<Vec<u32>> = Lock::new(Vec::new());
 /// Slots from here on were never used.
 static USED: AtomicU32 = AtomicU32::new(0);
@@ -61,9 +63,11 @@ struct Slot {
     /// One of them, probably.
     hint: AtomicU32,
     is_filled: AtomicBool,
-    /// The last fork has counted one more process that has it.
-    is_reserved: AtomicBool,
+    /// Forks that were begun before it had this connection: each later one counts one more process that has it.
+    born: AtomicU64,
     conn: AtomicPtr<Conn>,
+    /// Memory of its rings.
+    account: Account,
     /// `local` is there.
     is_equipped: AtomicBool,
     local: UnsafeCell<MaybeUninit<Local>>,
@@ -79,8 +83,9 @@ impl Slot {
             descriptors: AtomicU32::new(0),
             hint: AtomicU32::new(0),
             is_filled: AtomicBool::new(false),
-            is_reserved: AtomicBool::new(false),
+            born: AtomicU64::new(0),
             conn: AtomicPtr::new(null_mut()),
+            account: Account::new(),
             is_equipped: AtomicBool::new(false),
             local: UnsafeCell::new(MaybeUninit::uninit()),
         }
@@ -333,6 +338,11 @@ pub(crate) fn forget_note(fd: i32) {
     }
 }
 
+/// Memory of a slot's rings, which is given back when nobody uses the slot.
+pub(crate) fn account(slot: u32) -> &'static Account {
+    &SLOTS[slot as usize].account
+}
+
 fn free() -> Option<Guard<'static, Vec<u32>>> {
     FREE.lock().ok()
 }
@@ -344,16 +354,16 @@ pub(crate) fn open(fd: i32, is_connector: bool, after: u32) -> Option<Ref> {
         let next = |used: u32| ((used as usize) < SLOTS_MAX).then_some(used + 1);
         USED.fetch_update(AcqRel, Acquire, next).ok()
     };
-    let slot = free().and_then(|mut free| free.pop().or_else(fresh))?;
+    // A fork finds all of it, or nothing.
+    let mut free = free()?;
+    let slot = free.pop().or_else(fresh)?;
     let this = &SLOTS[slot as usize];
     let place = |place: *const Conn| Conn::new(slot, fd, is_connector, after, place);
     let Some(conn) = shared::place(place) else {
-        if let Some(mut free) = free() {
-            free.push(slot);
-        }
+        free.push(slot);
         return None;
     };
-    this.is_reserved.store(false, Release);
+    this.born.store(FORKS.load(Acquire), Release);
     this.conn.store(conn, Release);
     this.descriptors.store(1, Release);
     this.hint.store(fd as u32, Relaxed);
@@ -361,6 +371,7 @@ pub(crate) fn open(fd: i32, is_connector: bool, after: u32) -> Option<Ref> {
     // From here on it can be held.
     this.uses.store(1, Release);
     set(fd, slot + 1);
+    drop(free);
     get(fd)
 }
 
@@ -408,6 +419,7 @@ fn release(slot: u32) {
         local.descriptors().into_iter().for_each(unset_own);
         drop(local);
     }
+    this.account.close();
     shared::leave(this.conn.swap(null_mut(), AcqRel));
     if let Some(mut free) = free {
         free.push(slot);
@@ -434,20 +446,16 @@ pub(crate) fn reserve() -> u64 {
         // SAFETY: as in `Ref::conn`.
         if let Some(conn) = unsafe { this.conn.load(Acquire).as_ref() } {
             conn.owners.reserve();
-            this.is_reserved.store(true, Release);
         }
     }
     FORKS.fetch_add(1, AcqRel) + 1
 }
 
-/// There was no fork, and no other one since.
+/// There was no child of this fork, whatever others have begun since.
 pub(crate) fn unreserve(fork: u64) {
-    if FORKS.load(Acquire) != fork {
-        return;
-    }
     for (slot, this) in filled() {
         if let Some(at) = hold(slot)
-            && this.is_reserved.swap(false, AcqRel)
+            && this.born.load(Acquire) < fork
         {
             at.conn().owners.unreserve();
         }
@@ -460,9 +468,7 @@ pub(crate) fn enter(number: Number) {
         // SAFETY: as in `Ref::conn`; there is no other thread.
         let Some(conn) = (unsafe { this.conn.load(Acquire).as_ref() }) else { continue };
         conn.owners.enter(number);
-        if this.is_reserved.swap(false, AcqRel) {
-            conn.owners.unreserve();
-        }
+        conn.owners.unreserve();
         if this.descriptors.load(Acquire) == 0 {
             // A thread of the parent's was about to empty it.
             this.uses.store(1, Release);
@@ -471,12 +477,92 @@ pub(crate) fn enter(number: Number) {
     }
 }
 
+/// The connection of a slot, during a fork: no slot is emptied.
+pub(crate) fn conn_during_fork(slot: u32) -> Option<&'static Conn> {
+    let this = SLOTS.get(slot as usize)?;
+    // SAFETY: as in `Ref::conn`; it is used until the fork is over.
+    unsafe { this.conn.load(Acquire).as_ref() }.filter(|_| this.is_filled.load(Acquire))
+}
+
 /// During a fork, nobody changes it.
 pub(crate) fn lock_for_fork() {
-    FREE.hold();
+    FREE.hold(|_| {});
 }
 
 /// And after it, in the child of a thread.
 pub(crate) fn unlock_after_fork(parents_thread: Option<u64>) {
     FREE.let_go(parents_thread);
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use std::net::TcpListener;
+    use std::sync::{Mutex, MutexGuard, PoisonError};
+
+    use super::*;
+    use crate::{config, family, memory};
+
+    /// A descriptor that may be a connection's. One test at a time has any.
+    struct Socket {
+        socket: TcpListener,
+        _alone: MutexGuard<'static, ()>,
+    }
+
+    impl Socket {
+        fn new() -> Self {
+            static ALONE: Mutex<()> = Mutex::new(());
+            let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+            family::testing::begin();
+            let agent = |name: &str| (name == config::AGENT).then(|| "/nowhere".to_owned());
+            crate::CONFIG.get_or_init(|| config::Config::of(agent).unwrap().unwrap());
+            Socket { socket: TcpListener::bind("127.0.0.1:0").unwrap(), _alone: alone }
+        }
+
+        fn fd(&self) -> i32 {
+            self.socket.as_raw_fd()
+        }
+    }
+
+    /// As when another thread closes it while its rings are offered, or made larger.
+    #[test]
+    fn memory_is_given_back_after_the_last_use() {
+        let socket = Socket::new();
+        let at = open(socket.fd(), true, 32).unwrap();
+        let account = account(at.slot());
+        assert!(account.take(1000));
+        drop(detach(socket.fd()).unwrap());
+        assert!(account.take(3000));
+        account.give_back(2000);
+        assert_eq!(memory::used(), 2000);
+        drop(at);
+        assert_eq!(memory::used(), 0);
+        assert!(!account.take(config::DEFAULT_MEMORY + 1));
+        assert_eq!(memory::used(), 0);
+    }
+
+    /// Of two threads that fork at once.
+    #[test]
+    fn a_fork_that_fails_beside_another_one_leaves_nothing() {
+        let socket = Socket::new();
+        let at = open(socket.fd(), true, 32).unwrap();
+        let fails = reserve();
+        let other = TcpListener::bind("127.0.0.1:0").unwrap();
+        let later = open(other.as_raw_fd(), true, 32).unwrap();
+        let succeeds = reserve();
+        unreserve(fails);
+        assert!(!at.conn().is_only() && !later.conn().is_only(), "the other one's child has them");
+        // Which says that it has them, and goes.
+        [&at, &later].iter().for_each(|at| at.conn().owners.unreserve());
+        assert!(at.conn().is_only() && later.conn().is_only());
+        // None of them was there when it began.
+        let fresh = TcpListener::bind("127.0.0.1:0").unwrap();
+        let fresh = (open(fresh.as_raw_fd(), true, 32).unwrap(), fresh);
+        fresh.0.conn().owners.reserve();
+        unreserve(succeeds);
+        assert!(!fresh.0.conn().is_only());
+        for fd in [&socket.socket, &other, &fresh.1].map(AsRawFd::as_raw_fd) {
+            drop(detach(fd).unwrap());
+        }
+    }
 }

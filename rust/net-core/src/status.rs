@@ -60,7 +60,7 @@ pub(crate) fn report(socket: &OwnedFd, reference: u64) -> Result<(), ShmError> {
 
 /// During a fork, nobody changes it.
 pub(crate) fn lock_for_fork() {
-    LOST.hold();
+    LOST.hold(|_| {});
 }
 
 /// And after it, in the child of a thread.

@@ -25,7 +25,7 @@ pub fn is_ours(stream: usize) -> bool {
 
 /// During a fork, nobody changes it.
 pub(crate) fn lock_for_fork() {
-    STREAMS.hold();
+    STREAMS.hold(|_| {});
 }
 
 /// And after it, in the child of a thread.

@@ -139,6 +139,14 @@ pub(crate) fn receive(fd: i32, buffers: &[iovec], flags: c_int) -> Result<usize>
     call!(libc::SYS_recvmsg, fd, &raw mut message, flags)
 }
 
+/// Receives as a program's message says.
+///
+/// # Safety
+/// The message's parts can be written until this returns.
+pub(crate) unsafe fn receive_message(fd: i32, message: &mut msghdr, flags: c_int) -> Result<usize> {
+    call!(libc::SYS_recvmsg, fd, &raw mut *message, flags)
+}
+
 fn message(buffers: &[iovec]) -> msghdr {
     // SAFETY: zero is a message header without anything.
     let mut message: msghdr = unsafe { MaybeUninit::zeroed().assume_init() };
@@ -298,6 +306,22 @@ pub(crate) fn option<T: Copy>(fd: i32, level: c_int, name: c_int) -> Option<T> {
 pub(crate) fn set_option<T: Copy>(fd: i32, level: c_int, name: c_int, value: T) -> Result<usize> {
     call!(libc::SYS_setsockopt, fd, level, name, &raw const value, size_of::<T>())
 }
+
+/// Whether the kernel says when bytes came, beside them.
+pub(crate) fn tells_times(fd: i32) -> bool {
+    let is_set = |&name: &c_int| option::<c_int>(fd, libc::SOL_SOCKET, name).unwrap_or(0) != 0;
+    TIMES.iter().any(is_set)
+}
+
+/// Options of a socket that make it do so.
+pub(crate) const TIMES: [c_int; 6] = [
+    libc::SO_TIMESTAMP,
+    libc::SO_TIMESTAMPNS,
+    libc::SO_TIMESTAMPING,
+    libc::SO_TIMESTAMP_NEW,
+    libc::SO_TIMESTAMPNS_NEW,
+    libc::SO_TIMESTAMPING_NEW,
+];
 
 /// An `ioctl` that reads a number.
 pub(crate) fn ioctl_number(fd: i32, request: u64) -> Result<c_int> {

@@ -51,16 +51,15 @@ unsafe extern "C" fn setsockopt(
     value: *const c_void,
     length: socklen_t,
 ) -> c_int {
-    // The kernel's TLS is above TCP, and would not see what is in rings.
-    if level == libc::IPPROTO_TCP && name == libc::TCP_ULP && is_ours(fd) {
-        files::leave(fd, Why::OtherCalls);
-    }
     type Real = unsafe extern "C" fn(c_int, c_int, c_int, *const c_void, socklen_t) -> c_int;
     let real = real!(c"setsockopt" as Real, -1);
     // SAFETY: as the program calls it.
     let result = unsafe { real(fd, level, name, value, length) };
     if result == 0 && is_ours(fd) {
-        files::after_option(fd, level, name);
+        let is_number = length as usize >= size_of::<c_int>();
+        // SAFETY: the kernel has read as many bytes.
+        let is_on = is_number && unsafe { value.cast::<c_int>().read_unaligned() } != 0;
+        files::after_option(fd, level, name, is_on);
     }
     result
 }

@@ -54,6 +54,6 @@ pub(crate) fn number(result: Result<usize, Errno>) -> c_int {
 }
 
 /// A fault of ours is an error of the call, and does not end the program.
-pub(crate) fn guard(f: impl FnOnce() -> Result<usize, Errno>) -> Result<usize, Errno> {
+pub(crate) fn guard<T>(f: impl FnOnce() -> Result<T, Errno>) -> Result<T, Errno> {
     catch_unwind(AssertUnwindSafe(f)).unwrap_or(Err(Errno::IO))
 }

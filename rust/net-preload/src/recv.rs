@@ -158,6 +158,12 @@ unsafe extern "C" fn __recvfrom_chk(
 }
 
 fn receive_message(at: &Ref, fd: c_int, message: &mut msghdr, flags: c_int) -> ssize_t {
+    // SAFETY: the program's message, which it hands over for this call.
+    match guard(|| unsafe { io::receive_message(at, fd, message, flags) }) {
+        // There are rings.
+        Ok(None) => {}
+        received => return size(received.map(Option::unwrap_or_default)),
+    }
     let count = message.msg_iovlen;
     let buffers = if count == 0 {
         &[]

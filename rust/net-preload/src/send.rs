@@ -125,6 +125,17 @@ unsafe extern "C" fn sendto(
     unsafe { real(fd, bytes, length, flags, address, address_length) }
 }
 
+/// As [`is_for_tcp`], of a message: what it says beside its bytes is for the kernel.
+fn is_message_for_tcp(fd: c_int, message: &msghdr, flags: c_int) -> bool {
+    if message.msg_controllen == 0 {
+        return is_for_tcp(fd, flags);
+    }
+    if is_ours(fd) {
+        files::leave_out(fd, Why::OtherCalls);
+    }
+    true
+}
+
 fn send_message(at: &Ref, fd: c_int, message: &msghdr, flags: c_int) -> ssize_t {
     let count = message.msg_iovlen;
     let buffers = if count == 0 {
@@ -163,7 +174,9 @@ unsafe extern "C" fn sendmsg(fd: c_int, message: *const msghdr, flags: c_int) ->
     // SAFETY: as the program calls it.
     if let Some(message) = unsafe { message.as_ref() } {
         match get(fd) {
-            Some(at) if !is_for_tcp(fd, flags) => return send_message(&at, fd, message, flags),
+            Some(at) if !is_message_for_tcp(fd, message, flags) => {
+                return send_message(&at, fd, message, flags);
+            }
             Some(_) => {}
             None => let_go_of(message),
         }
@@ -185,7 +198,9 @@ unsafe extern "C" fn sendmmsg(
         // SAFETY: as the program calls it.
         let messages = unsafe { from_raw_parts_mut(messages, count as usize) };
         match get(fd) {
-            Some(at) if !is_for_tcp(fd, flags) => return send_messages(&at, fd, messages, flags),
+            Some(at) if !messages.iter().any(|m| is_message_for_tcp(fd, &m.msg_hdr, flags)) => {
+                return send_messages(&at, fd, messages, flags);
+            }
             Some(_) => {}
             None => messages.iter().for_each(|message| let_go_of(&message.msg_hdr)),
         }

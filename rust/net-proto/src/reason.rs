@@ -117,7 +117,7 @@ impl fmt::Display for Reason {
             Reason::Closing => "the other end has sent its last byte, or is gone",
             Reason::Inherited => "a program that was started inherits the descriptor",
             Reason::Passed => "the descriptor was sent to another process",
-            Reason::OtherCalls => "the program uses sendfile or splice, or has it as its standard input or output",
+            Reason::OtherCalls => "the program uses sendfile, splice, timestamps or the kernel's TLS, or has it as its standard input or output",
             Reason::Urgent => "urgent data",
             Reason::IoUring => "the program uses io_uring",
             Reason::Memory => "rings would take more memory than they may",

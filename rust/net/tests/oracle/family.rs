@@ -55,8 +55,14 @@ fn a_child_of_another_namespace_knows_that_its_parent_lives() {
     let (serves, asks) = found(|program| Command::new(program));
     check(serves, asks);
     let memory = Memory::new();
-    let (serves, asks) = found(|program| memory.program(program));
-    let status = memory.connection_of(asks.id());
-    assert!(bytes_of(&status).1 > 0, "{status:#}");
-    check(serves, asks);
+    let ways: [fn(&Memory, &str) -> Command; 2] = [
+        |memory, program| memory.program(program),
+        |memory, program| memory.program_by_default(program),
+    ];
+    for starts in ways {
+        let (serves, asks) = found(|program| starts(&memory, program));
+        let status = memory.connection_of(asks.id());
+        assert!(bytes_of(&status).1 > 0, "{status:#}");
+        check(serves, asks);
+    }
 }

@@ -3,9 +3,12 @@
 #![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "tests")]
 #![cfg(target_os = "linux")]
 
+mod beside;
 mod compare;
 mod ends;
+mod epolls;
 mod family;
+mod forks;
 mod generate;
 mod leaves;
 mod memory;

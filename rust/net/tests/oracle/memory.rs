@@ -102,17 +102,23 @@ impl Memory {
         all.filter(|connection| connection["process"] == process).cloned().collect()
     }
 
-    /// The one connection of a process, whose library tells the agent of itself on its own time.
+    /// All connections of a process, whose library tells the agent of itself on its own time.
+    #[track_caller]
+    pub(crate) fn all_connections_of(&self, process: u32, count: usize) -> Vec<Value> {
+        let wait = Wait::until("the agent knows of the connections");
+        loop {
+            let connections = self.connections_of(process);
+            if connections.len() == count {
+                return connections;
+            }
+            wait.check(&connections);
+        }
+    }
+
+    /// The one connection of a process.
     #[track_caller]
     pub(crate) fn connection_of(&self, process: u32) -> Value {
-        let wait = Wait::until("the agent knows of the connection");
-        loop {
-            let mut connections = self.connections_of(process);
-            match connections.len() {
-                1 => return connections.remove(0),
-                _ => wait.check(&connections),
-            }
-        }
+        self.all_connections_of(process, 1).remove(0)
     }
 
     pub(crate) fn demote(&self, process: u32) {

@@ -12,6 +12,9 @@ import time
 # More than a socket has room for whose reader does not read.
 TOTAL = 200_000
 TAKEN = 800
+# A ring that has not grown has room for it.
+FITS = 40_000
+SOME = 16
 
 
 def say(*words):
@@ -150,6 +153,43 @@ def by_child(connection):
     except OSError as error:
         say(name_of(error))
     wait()
+
+
+def writes_some(port):
+    """Connections that end with what is in memory."""
+    connections = [socket.create_connection(("127.0.0.1", int(port))) for _ in range(SOME)]
+    for connection in connections:
+        connection.sendall(b"?")
+        connection.recv(1)
+        connection.sendall(content()[:FITS])
+    for connection in connections:
+        connection.close()
+    say("written")
+    wait()
+
+
+def reads_some():
+    listener = socket.create_server(("127.0.0.1", 0))
+    say(listener.getsockname()[1])
+    connections = [listener.accept()[0] for _ in range(SOME)]
+    for connection in connections:
+        connection.recv(1)
+        connection.sendall(b"!")
+        assert connection.recv(TAKEN, socket.MSG_WAITALL) == content()[:TAKEN]
+        connection.set_inheritable(True)
+    say("has a part")
+    wait()
+    fds = [str(connection.fileno()) for connection in connections]
+    os.execv(sys.executable, [sys.executable, "-c", os.environ["SCRIPT"], "has_some", *fds])
+
+
+def has_some(*fds):
+    for fd in fds:
+        connection = socket.socket(fileno=int(fd))
+        came = b""
+        while part := connection.recv(5000):
+            came += part
+        say(came == content()[TAKEN:FITS], len(came))
 
 
 MANY = 150

@@ -13,6 +13,8 @@ use crate::memory::{Memory, bytes_of};
 
 const SCRIPT: &str = include_str!("relays.py");
 const PYTHON: &str = "/usr/bin/python3";
+/// Connections of one program that relays go on with, as the script has it.
+const SOME: usize = 16;
 
 /// Both ends, when the writer has written, and the reader has taken a part of it.
 struct Ends {
@@ -88,6 +90,29 @@ fn a_relay_changes_nothing_of_what_other_processes_see() {
     let (said, mut reads) = said.join().unwrap();
     assert_eq!(said, "EAGAIN");
     reads.tell("");
+}
+
+/// A relay says that it has begun when it has none of the other connections: they are the program's alone then, and go to its
+/// successor too.
+#[test]
+fn a_program_that_becomes_another_one_leaves_it_all_connections() {
+    let memory = Memory::new();
+    let python = |words: &[&str]| {
+        let mut command = memory.program(PYTHON);
+        command.args(["-c", SCRIPT]).args(words).env("SCRIPT", SCRIPT);
+        Told::start(command)
+    };
+    let mut reads = python(&["reads_some"]);
+    let mut writes = python(&["writes_some", &reads.hear()]);
+    assert_eq!(writes.hear(), "written");
+    assert_eq!(reads.hear(), "has a part");
+    for connection in memory.all_connections_of(reads.id(), SOME) {
+        assert!(bytes_of(&connection).1 > 0, "nothing in memory: {connection:#}");
+    }
+    reads.tell("");
+    for _ in 0..SOME {
+        assert_eq!(reads.hear(), "True 39200");
+    }
 }
 
 /// Other ends that do not answer are waited for together.

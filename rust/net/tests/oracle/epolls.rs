@@ -1,0 +1,35 @@
+//! A process and its child that wait for one connection by one epoll: what one of them closes, the other one goes on with.
+
+use std::process::Command;
+
+use crate::ends::Told;
+use crate::memory::{Memory, bytes_of};
+
+const SCRIPT: &str = include_str!("epolls.py");
+const PYTHON: &str = "/usr/bin/python3";
+
+#[track_caller]
+fn is_told(mut command: Command, what: &str) -> Told {
+    command.args(["-c", SCRIPT, what]);
+    let mut program = Told::start(command);
+    assert_eq!(program.hear(), "told");
+    program
+}
+
+#[test]
+fn a_child_goes_on_by_its_parents_epoll() {
+    let memory = Memory::new();
+    is_told(Command::new(PYTHON), "registered");
+    is_told(memory.program_by_default(PYTHON), "registered");
+}
+
+#[test]
+fn a_child_puts_into_its_parents_epoll_what_was_taken_out() {
+    let memory = Memory::new();
+    is_told(Command::new(PYTHON), "taken_out");
+    is_told(memory.program_by_default(PYTHON), "taken_out");
+    let program = is_told(memory.program(PYTHON), "taken_out");
+    // The other end of it.
+    let asks = memory.connection_of(program.id());
+    assert!(bytes_of(&asks).1 > 0, "no rings: {asks:#}");
+}
