@@ -406,7 +406,7 @@ async fn a_node_is_killed_and_no_client_notices() {
     for node in 1..=3 {
         assert_eq!(model.check(&cluster.client(node), true).await, Vec::<String>::new(), "n{node}");
     }
-    let metrics = http(cluster.nodes[&1].admin.as_deref().unwrap());
+    // Whether a node is there, n1 finds out by itself.
     for line in [
         "afterbay_blob_cluster_node_down{node=\"n3\"} 0",
         "afterbay_blob_cluster_node_connected{node=\"n3\"} 1",
@@ -414,7 +414,15 @@ async fn a_node_is_killed_and_no_client_notices() {
         "afterbay_blob_cluster_lag_records{node=\"n2\"} 0",
         "afterbay_blob_cluster_replicas{state=\"filled\"} 3",
     ] {
-        assert!(metrics.contains(line), "{line} is missing in {metrics}");
+        let wait = Wait::until(line);
+        loop {
+            let metrics = http(cluster.nodes[&1].admin.as_deref().unwrap());
+            if metrics.contains(line) {
+                break;
+            }
+            wait.check(metrics);
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
     }
     // What it has, it has itself.
     cluster.kill(1);
