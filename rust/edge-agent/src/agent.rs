@@ -4,15 +4,17 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use afterbay_edge_exec::{Reader, Run};
+use afterbay_edge_mqtt::{Monitor, Subscriber};
 use afterbay_edge_plan::Pipeline;
 
 use crate::batch::Batch;
 use crate::error::{AgentError, Result};
 use crate::input::{Lines, Next};
-use crate::options::AgentOptions;
+use crate::options::{AgentOptions, Input};
 use crate::sender::Sending;
-use crate::status::AgentStatus;
+use crate::status::{AgentStatus, MessagesStatus};
 use crate::store::{Progress, Store};
+use crate::tally::Tally;
 
 /// Without rows, what the run remembers is written so seldom that it takes a tenth of the time at most.
 const SHARE: u32 = 10;
@@ -24,37 +26,60 @@ const AGAIN: Duration = Duration::from_secs(10);
 pub struct Agent {
     options: AgentOptions,
     store: Arc<Store>,
+    input: Lines,
+    messages: Option<(Monitor, Arc<Tally>)>,
 }
 
 /// To look at an agent that runs, and to end it.
 #[derive(Debug, Clone)]
-pub struct Handle(Arc<Store>);
+pub struct Handle {
+    store: Arc<Store>,
+    messages: Option<(Monitor, Arc<Tally>)>,
+}
 
 impl Handle {
     /// How it is.
     pub fn status(&self) -> AgentStatus {
-        self.0.status()
+        let messages = self.messages.as_ref();
+        let messages = messages.map(|(monitor, tally)| MessagesStatus {
+            broker: monitor.status(),
+            bad_rows: tally.bad_rows(),
+            last_bad_row: tally.last_bad_row(),
+        });
+        AgentStatus { messages, ..self.store.status() }
     }
 
     /// Ends it; what is committed stays.
     pub fn stop(&self) {
-        self.0.stop(None);
+        self.store.stop(None);
     }
 }
 
 impl Agent {
-    /// Opens the data folder.
+    /// Opens the data folder, and the input.
     ///
     /// # Errors
     /// See [`AgentError`].
     pub fn open(options: AgentOptions) -> Result<Self> {
         let store = Arc::new(Store::open(&options)?);
-        Ok(Self { options, store })
+        let state = store.state();
+        if state.finished && matches!(options.input, Input::Mqtt(_)) {
+            let reason =
+                "its input was a file, and that is at its end; give messages another data folder";
+            return Err(AgentError::File {
+                path: options.data.join("state"),
+                reason: reason.to_owned(),
+            });
+        }
+        let input = Lines::open(&options.input, state.place)?;
+        let messages =
+            input.messages().map(|subscriber| (subscriber.monitor(), Arc::new(Tally::default())));
+        Ok(Self { options, store, input, messages })
     }
 
     /// To look at it from another thread.
     pub fn handle(&self) -> Handle {
-        Handle(self.store.clone())
+        Handle { store: self.store.clone(), messages: self.messages.clone() }
     }
 
     /// Runs until the input is at its end and the gateway has everything (true), or somebody ends it (false).
@@ -72,7 +97,8 @@ impl Agent {
             accept_gap: self.options.accept_gap.clone(),
         };
         let sender = sending.start(self.store.clone());
-        let worked = Worker::open(&self.options, &self.store, pipeline, reader)
+        let tally = self.messages.map(|(_, tally)| tally);
+        let worked = Worker::open(&self.options, &self.store, pipeline, reader, self.input, tally)
             .and_then(Worker::work)
             .map(|()| self.store.wait_until_sent());
         self.store.stop(None);
@@ -89,6 +115,8 @@ struct Worker<'a> {
     linger: Duration,
     reader: &'a Reader,
     input: Lines,
+    /// Of messages: bad ones do not end it, since their broker would send them again for ever.
+    tally: Option<Arc<Tally>>,
     run: Run,
     batch: Batch,
     finished: bool,
@@ -104,6 +132,8 @@ impl<'a> Worker<'a> {
         store: &'a Store,
         pipeline: &Pipeline,
         reader: &'a Reader,
+        input: Lines,
+        tally: Option<Arc<Tally>>,
     ) -> Result<Self> {
         let state = store.state();
         let mut run = Run::new(pipeline, options.settings);
@@ -117,7 +147,8 @@ impl<'a> Worker<'a> {
             store,
             linger: options.linger,
             reader,
-            input: Lines::open(&options.input, state.place)?,
+            input,
+            tally,
             run,
             batch: Batch::new(pipeline.output().to_vec(), state.watermark),
             finished: state.finished,
@@ -145,9 +176,9 @@ impl<'a> Worker<'a> {
     }
 
     fn take(&mut self) -> Result<()> {
-        let row = self.reader.read(self.input.line()?).map_err(|error| self.input.wrong(error))?;
-        if let Some(row) = row {
-            self.run.push(&row, &mut self.batch).map_err(|error| self.input.wrong(error))?;
+        match (self.push(), &self.tally) {
+            (Err(error @ AgentError::Line { .. }), Some(tally)) => tally.bad_row(&error),
+            (pushed, _) => pushed?,
         }
         let now = Instant::now();
         self.read_since.get_or_insert(now);
@@ -157,15 +188,26 @@ impl<'a> Worker<'a> {
         Ok(())
     }
 
-    /// Rows wait for others for a while; a watermark alone waits longer if a commit takes long.
+    fn push(&mut self) -> Result<()> {
+        let row = self.reader.read(self.input.line()?).map_err(|error| self.input.wrong(error))?;
+        let Some(row) = row else { return Ok(()) };
+        self.run.push(&row, &mut self.batch).map_err(|error| self.input.wrong(error))
+    }
+
+    /// Rows wait for others for a while; a watermark alone waits longer if a commit takes long. A broker that waits for a commit
+    /// sends none.
     fn is_due(&self) -> bool {
+        if !self.input.is_between() {
+            return false;
+        }
         let longer = self.linger.max(SHARE * self.commit_took);
-        let again = if self.input.is_pipe() { longer } else { longer.max(AGAIN) };
+        let again = if self.input.is_file() { longer.max(AGAIN) } else { longer };
         let patience = if self.batch.rows() > 0 { self.linger } else { longer };
         self.finished
             || self.batch.is_large()
             || self.waits_since.is_some_and(|since| since.elapsed() >= patience)
             || self.read_since.is_some_and(|since| since.elapsed() >= again)
+            || self.input.messages().is_some_and(Subscriber::is_waited_for)
     }
 
     fn commit(&mut self) -> Result<()> {
@@ -180,7 +222,12 @@ impl<'a> Worker<'a> {
             run: self.run.save(),
         };
         self.store.drop_old()?;
-        self.store.commit(&progress)?;
+        let is_safe = self.store.commit(&progress)?;
+        if let Some(messages) = self.input.messages()
+            && is_safe
+        {
+            messages.acknowledge();
+        }
         self.commit_took = began.elapsed();
         (self.waits_since, self.read_since) = (None, None);
         Ok(())

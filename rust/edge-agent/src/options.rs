@@ -7,6 +7,7 @@ use std::time::{Duration, SystemTime};
 
 use afterbay_edge_exec::Settings;
 use afterbay_edge_link::{Limits, SiteKey};
+use afterbay_edge_mqtt::Options as MqttOptions;
 use rustls::ClientConfig;
 use rustls::pki_types::ServerName;
 
@@ -22,6 +23,8 @@ pub enum Input {
     },
     /// The standard input.
     Pipe,
+    /// Messages of the site's broker, which have lines like those of a file.
+    Mqtt(MqttOptions),
 }
 
 /// What happens when the outbox is full.

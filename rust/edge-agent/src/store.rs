@@ -497,6 +497,7 @@ fn status_of(
         held: inner.held.clone(),
         link: inner.link.clone(),
         connections: inner.connections,
+        messages: None,
         since,
     }
 }
