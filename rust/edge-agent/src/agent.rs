@@ -12,6 +12,7 @@ use crate::error::{AgentError, Result};
 use crate::input::{Lines, Next};
 use crate::options::{AgentOptions, Input};
 use crate::sender::Sending;
+use crate::sequence::{Seen, Sequence};
 use crate::status::{AgentStatus, MessagesStatus};
 use crate::store::{Progress, Store};
 use crate::tally::Tally;
@@ -45,6 +46,7 @@ impl Handle {
             broker: monitor.status(),
             bad_rows: tally.bad_rows(),
             last_bad_row: tally.last_bad_row(),
+            repeated_rows: tally.repeated_rows(),
         });
         AgentStatus { messages, ..self.store.status() }
     }
@@ -117,6 +119,7 @@ struct Worker<'a> {
     input: Lines,
     /// Of messages: bad ones do not end it, since their broker would send them again for ever.
     tally: Option<Arc<Tally>>,
+    sequence: Option<Sequence>,
     run: Run,
     batch: Batch,
     finished: bool,
@@ -137,18 +140,19 @@ impl<'a> Worker<'a> {
     ) -> Result<Self> {
         let state = store.state();
         let mut run = Run::new(pipeline, options.settings);
+        let failed = |reason| AgentError::File { path: options.data.join("state"), reason };
         if !state.run.is_empty() {
-            run.load(&state.run).map_err(|error| AgentError::File {
-                path: options.data.join("state"),
-                reason: error.to_string(),
-            })?;
+            run.load(&state.run).map_err(|error| failed(error.to_string()))?;
         }
+        let sequence = options.sequence.clone();
+        let sequence = sequence.map(|columns| Sequence::load(columns, &state.input)).transpose();
         Ok(Self {
             store,
             linger: options.linger,
             reader,
             input,
             tally,
+            sequence: sequence.map_err(failed)?,
             run,
             batch: Batch::new(pipeline.output().to_vec(), state.watermark),
             finished: state.finished,
@@ -190,7 +194,20 @@ impl<'a> Worker<'a> {
 
     fn push(&mut self) -> Result<()> {
         let row = self.reader.read(self.input.line()?).map_err(|error| self.input.wrong(error))?;
-        let Some(row) = row else { return Ok(()) };
+        let Some(mut row) = row else { return Ok(()) };
+        match self.sequence.as_mut().map_or(Seen::No, |sequence| sequence.see(&mut row)) {
+            Seen::No => {}
+            Seen::Yes => {
+                self.tally.iter().for_each(|tally| tally.repeated_row());
+                return Ok(());
+            }
+            Seen::Unknown => {
+                return Err(self
+                    .input
+                    .wrong("the column of --sequence is null, and rows are known by it"));
+            }
+            Seen::Full(what) => return Err(AgentError::Keys(what)),
+        }
         self.run.push(&row, &mut self.batch).map_err(|error| self.input.wrong(error))
     }
 
@@ -219,6 +236,7 @@ impl<'a> Worker<'a> {
             watermark,
             finished: self.finished,
             place: self.input.place()?,
+            input: self.sequence.as_ref().map(Sequence::save).unwrap_or_default(),
             run: self.run.save(),
         };
         self.store.drop_old()?;

@@ -29,6 +29,9 @@ pub enum AgentError {
         /// What is wrong.
         reason: String,
     },
+    /// Rows have more keys than can be remembered.
+    #[error("{0}")]
+    Keys(String),
     /// The site's broker does not want this agent.
     #[error(transparent)]
     Broker(#[from] Refused),

@@ -14,7 +14,7 @@
 //! - The gateway takes each number of an epoch once. An epoch begins with a new data folder.
 //! - What a pipe has given since the last commit is lost with the process: nobody can read it again.
 //! - A broker gets its acknowledgement of a message behind the commit that has it, and sends all others again (`edge-mqtt`). What
-//!   was committed and not acknowledged comes twice, as QoS 1 has it.
+//!   was committed and not acknowledged comes twice, as QoS 1 has it; rows that have a number are known by it (`sequence`).
 //!
 //! # Full
 //! The outbox has a limit. With [`WhenFull::Hold`] no more input is read until there is room; with [`WhenFull::DropOldest`] the
@@ -28,6 +28,7 @@ mod error;
 mod input;
 mod options;
 mod sender;
+mod sequence;
 mod state;
 mod status;
 mod store;
@@ -36,4 +37,5 @@ mod tally;
 pub use agent::{Agent, Handle};
 pub use error::AgentError;
 pub use options::{AgentOptions, Input, Link, WhenFull};
+pub use sequence::SequenceColumns;
 pub use status::{AgentStatus, LinkStatus, MessagesStatus};

@@ -11,6 +11,8 @@ use afterbay_edge_mqtt::Options as MqttOptions;
 use rustls::ClientConfig;
 use rustls::pki_types::ServerName;
 
+use crate::sequence::SequenceColumns;
+
 /// Where rows come from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Input {
@@ -60,6 +62,8 @@ pub struct AgentOptions {
     pub stream: String,
     /// Where rows come from.
     pub input: Input,
+    /// Which columns say whether a row was here before.
+    pub sequence: Option<SequenceColumns>,
     /// The folder of the outbox and the state.
     pub data: PathBuf,
     /// The gateway.

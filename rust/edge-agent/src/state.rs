@@ -3,9 +3,11 @@
 //! ```text
 //!  0        4      5        9
 //!  +--------+------+--------+--------------------------------------------------------+
-//!  | "ABES" |  2   | CRC32C | numbers, and what the run remembers                       |      big-endian
+//!  | "ABES" | 2, 3 | CRC32C | numbers, and what the run remembers                       |      big-endian
 //!  +--------+------+--------+--------------------------------------------------------+
 //! ```
+//! 3 has the last numbers of rows between them, with their length (u32) in front; 2 is written if there are none.
+//!
 //! It is replaced as a whole: written beside, synced, renamed, and the folder synced.
 
 use std::fs::File;
@@ -15,6 +17,8 @@ use std::path::Path;
 use crate::error::{AgentError, Result};
 
 const MAGIC: [u8; 5] = *b"ABES\x02";
+/// With the last numbers of rows.
+const MAGIC_3: [u8; 5] = *b"ABES\x03";
 const FILE: &str = "state";
 const HEAD_BYTES: usize = 9;
 
@@ -59,6 +63,8 @@ pub(crate) struct State {
     pub(crate) gap: Option<Gap>,
     pub(crate) gaps: u64,
     pub(crate) dropped_rows: u64,
+    /// The last numbers of rows, if they have some.
+    pub(crate) input: Vec<u8>,
     /// What the run remembers.
     pub(crate) run: Vec<u8>,
 }
@@ -73,11 +79,12 @@ impl State {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(failed(error.to_string())),
         };
-        if bytes.starts_with(&MAGIC[..4]) && !bytes.starts_with(&MAGIC) {
+        let is_known = bytes.starts_with(&MAGIC) || bytes.starts_with(&MAGIC_3);
+        if bytes.starts_with(&MAGIC[..4]) && !is_known {
             let found = bytes.get(4).copied().unwrap_or(0);
-            let version = MAGIC[4];
+            let versions = format!("{} or {}", MAGIC[4], MAGIC_3[4]);
             return Err(failed(format!(
-                "it is of version {found}, and this agent writes {version}; go on with the agent that wrote it, or move the data folder away: a new epoch begins, and the input is read anew"
+                "it is of version {found}, and this agent writes {versions}; go on with the agent that wrote it, or move the data folder away: a new epoch begins, and the input is read anew"
             )));
         }
         let damaged =
@@ -97,7 +104,7 @@ impl State {
     }
 
     fn encode(&self) -> Vec<u8> {
-        let mut out = MAGIC.to_vec();
+        let mut out = if self.input.is_empty() { MAGIC } else { MAGIC_3 }.to_vec();
         out.extend_from_slice(&[0; 4]);
         let (head, tail) = (self.place.head, self.place.tail);
         for number in [self.fingerprint, head.0, head.1, tail.0, tail.1] {
@@ -122,8 +129,12 @@ impl State {
         ] {
             out.extend_from_slice(&number.to_be_bytes());
         }
+        if !self.input.is_empty() {
+            out.extend_from_slice(&(self.input.len() as u32).to_be_bytes());
+            out.extend_from_slice(&self.input);
+        }
         out.extend_from_slice(&self.run);
-        let checksum = crc_fast::crc32_iscsi(&out[HEAD_BYTES..]).to_be_bytes();
+        let checksum = checksum(out[4], &out[HEAD_BYTES..]).to_be_bytes();
         out[MAGIC.len()..HEAD_BYTES].copy_from_slice(&checksum);
         out
     }
@@ -131,7 +142,9 @@ impl State {
     fn decode(bytes: &[u8]) -> Option<Self> {
         let (magic, rest) = bytes.split_first_chunk::<5>()?;
         let (checksum, mut rest) = rest.split_first_chunk::<4>()?;
-        if *magic != MAGIC || crc_fast::crc32_iscsi(rest).to_be_bytes() != *checksum {
+        if !(*magic == MAGIC || *magic == MAGIC_3)
+            || self::checksum(magic[4], rest).to_be_bytes() != *checksum
+        {
             return None;
         }
         let mut words = [0; 5];
@@ -143,6 +156,11 @@ impl State {
         for number in &mut numbers {
             let (bytes, behind) = rest.split_first_chunk::<8>()?;
             (*number, rest) = (u64::from_be_bytes(*bytes), behind);
+        }
+        let mut input: &[u8] = &[];
+        if *magic == MAGIC_3 {
+            let (bytes, behind) = rest.split_first_chunk::<4>()?;
+            (input, rest) = behind.split_at_checked(u32::from_be_bytes(*bytes) as usize)?;
         }
         let [fingerprint, head_bytes, head_checksum, tail_bytes, tail_checksum] = words;
         let [
@@ -179,9 +197,21 @@ impl State {
             gap: (to > from).then_some(Gap { from, to, rows: gap_rows }),
             gaps,
             dropped_rows,
+            input: input.to_vec(),
             run: rest.to_vec(),
         })
     }
+}
+
+/// Of the version too, since 2 came to have another one beside it.
+fn checksum(version: u8, content: &[u8]) -> u32 {
+    let mut digest = crc_fast::Digest::new(crc_fast::CrcAlgorithm::Crc32Iscsi);
+    if version != MAGIC[4] {
+        digest.update(&[version]);
+    }
+    digest.update(content);
+    // It has 32 bits.
+    digest.finalize() as u32
 }
 
 #[cfg(test)]
@@ -205,8 +235,11 @@ mod tests {
             gap: Some(Gap { from: 10, to: 12, rows: 13 }),
             gaps: 14,
             dropped_rows: 15,
+            input: Vec::new(),
             run: vec![16, 17],
         };
+        assert_eq!(State::decode(&state.encode()).as_ref(), Some(&state));
+        let state = State { input: vec![21, 22, 23], ..state };
         state.write(folder.path()).unwrap();
         assert_eq!(State::read(folder.path()).unwrap(), Some(state.clone()));
         let bytes = state.encode();
@@ -218,7 +251,10 @@ mod tests {
         }
         std::fs::write(folder.path().join(FILE), b"ABES\x01").unwrap();
         let error = State::read(folder.path()).unwrap_err().to_string();
-        assert!(error.contains("state: it is of version 1, and this agent writes 2"), "{error}");
+        assert!(
+            error.contains("state: it is of version 1, and this agent writes 2 or 3;"),
+            "{error}"
+        );
         std::fs::write(folder.path().join(FILE), MAGIC).unwrap();
         let error = State::read(folder.path()).unwrap_err().to_string();
         assert!(error.contains("state: damaged; move"), "{error}");

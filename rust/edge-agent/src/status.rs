@@ -23,10 +23,12 @@ pub struct MessagesStatus {
     pub bad_rows: u64,
     /// The last one: which, and why.
     pub last_bad_row: Option<String>,
+    /// Rows that were here before, by their number.
+    pub repeated_rows: u64,
 }
 
 impl MessagesStatus {
-    fn values(&self) -> [(&'static str, &'static str, String); 7] {
+    fn values(&self) -> [(&'static str, &'static str, String); 8] {
         let broker = &self.broker;
         [
             ("broker_up", "gauge", u8::from(broker.link == BrokerLink::Up).to_string()),
@@ -36,6 +38,7 @@ impl MessagesStatus {
             ("messages_qos0_total", "counter", broker.unsafe_messages.to_string()),
             ("messages_unacknowledged", "gauge", broker.unacknowledged.to_string()),
             ("bad_rows_total", "counter", self.bad_rows.to_string()),
+            ("repeated_rows_total", "counter", self.repeated_rows.to_string()),
         ]
     }
 
@@ -50,7 +53,8 @@ impl MessagesStatus {
             "connections": broker.connections, "messages": broker.messages,
             "sentAgain": broker.again, "qos0": broker.unsafe_messages,
             "unacknowledged": broker.unacknowledged,
-            "badRows": self.bad_rows, "lastBadRow": self.last_bad_row
+            "badRows": self.bad_rows, "lastBadRow": self.last_bad_row,
+            "repeatedRows": self.repeated_rows
         })
     }
 }

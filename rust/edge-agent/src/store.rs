@@ -33,6 +33,7 @@ pub(crate) struct Progress {
     pub(crate) watermark: i64,
     pub(crate) finished: bool,
     pub(crate) place: crate::state::Place,
+    pub(crate) input: Vec<u8>,
     pub(crate) run: Vec<u8>,
 }
 
@@ -186,6 +187,7 @@ impl Store {
             finished: progress.finished,
             acknowledged: inner.acknowledged,
             place: progress.place.clone(),
+            input: progress.input.clone(),
             run: progress.run.clone(),
             ..inner.state.clone()
         };

@@ -10,6 +10,7 @@ pub(crate) struct Tally(Mutex<Counts>);
 struct Counts {
     bad_rows: u64,
     last_bad_row: Option<String>,
+    repeated_rows: u64,
 }
 
 impl Tally {
@@ -18,6 +19,15 @@ impl Tally {
         let mut counts = self.lock();
         counts.bad_rows += 1;
         counts.last_bad_row = Some(what.to_string());
+    }
+
+    /// A row was here before.
+    pub(crate) fn repeated_row(&self) {
+        self.lock().repeated_rows += 1;
+    }
+
+    pub(crate) fn repeated_rows(&self) -> u64 {
+        self.lock().repeated_rows
     }
 
     pub(crate) fn bad_rows(&self) -> u64 {

@@ -20,6 +20,7 @@ fn options(folder: &Path, clock: fn() -> SystemTime) -> AgentOptions {
         site: "dev1".to_owned(),
         stream: "rows".to_owned(),
         input: Input::Pipe,
+        sequence: None,
         data: folder.to_owned(),
         link: Link {
             address: "localhost:1".to_owned(),
@@ -47,6 +48,7 @@ fn commit(store: &Store) {
         watermark: 1,
         finished: false,
         place: crate::state::Place::default(),
+        input: Vec::new(),
         run: Vec::new(),
     };
     assert!(store.commit(&progress).unwrap());

@@ -118,7 +118,11 @@ pub(crate) fn run(args: AgentArgs) -> Result<()> {
     let ends = on_end(args.while_stdin_open)?;
     let (_, cut) = read_plan(&args.lower.plan)?;
     let (pipeline, scan) = args.lower.select(&cut)?;
-    let reader = args.lower.reader(scan)?;
+    let (scan, sequence) = match args.mqtt.sequence(scan)? {
+        Some((scan, columns)) => (scan, Some(columns)),
+        None => (scan.clone(), None),
+    };
+    let reader = args.lower.reader(&scan)?;
     let stream = args.stream.clone().unwrap_or_else(|| table_name(&cut, pipeline));
     let settings = args.lower.settings(args.flush);
     let fingerprint = fingerprint(&args.lower, &format!("{settings:?} {stream}"))?;
@@ -142,6 +146,7 @@ pub(crate) fn run(args: AgentArgs) -> Result<()> {
         site: args.lower.site.clone(),
         stream,
         input,
+        sequence,
         data: args.data,
         link,
         settings,

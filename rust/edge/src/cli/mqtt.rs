@@ -2,10 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
+use afterbay_edge_agent::SequenceColumns;
 use afterbay_edge_mqtt::{Broker, Login, Options, Version, is_topic_filter};
+use afterbay_edge_plan::Scan;
 use clap::{Args, ValueEnum};
 
-use super::{Result, failed};
+use super::{Failed, Result, failed};
 
 /// A text of MQTT has so many bytes (1.5.3).
 const TEXT_BYTES_MAX: usize = 65_535;
@@ -27,6 +29,13 @@ pub(crate) struct MqttArgs {
     /// Who connects to the broker
     #[arg(long, value_name = "NAME", value_parser = text, requires = "mqtt", requires = "password_file")]
     user: Option<String>,
+    /// A column of whole numbers that grow with each row: a row whose number is not above the last one was here before, and is left
+    /// out. QoS 1 may bring a message twice
+    #[arg(long, value_name = "COLUMN", requires = "mqtt")]
+    sequence: Option<String>,
+    /// The column within whose values the numbers of --sequence grow, such as a sensor
+    #[arg(long, value_name = "COLUMN", requires = "sequence")]
+    by: Option<String>,
     /// The password of --user: the first line of this file
     #[arg(long, value_name = "FILE", requires = "user")]
     password_file: Option<PathBuf>,
@@ -41,6 +50,13 @@ enum VersionArg {
 }
 
 impl MqttArgs {
+    /// Which columns say whether a row was here before, and how lines are read then.
+    pub(crate) fn sequence(&self, scan: &Scan) -> Result<Option<(Scan, SequenceColumns)>> {
+        let Some(sequence) = &self.sequence else { return Ok(None) };
+        let columns = SequenceColumns::of(scan, sequence, self.by.as_deref());
+        columns.map(Some).map_err(|error| Failed::Usage(format!("--sequence: {error}")))
+    }
+
     /// What is asked for, if messages are.
     pub(crate) fn options(self, site: &str, stream: &str) -> Result<Option<Options>> {
         let Some(broker) = self.mqtt else { return Ok(None) };

@@ -110,6 +110,9 @@ fn messages(mqtt: &Json) -> String {
     if mqtt["qos0"] != 0 {
         let _ = writeln!(text, "  unsafe     {} messages with QoS 0", mqtt["qos0"]);
     }
+    if mqtt["repeatedRows"] != 0 {
+        let _ = writeln!(text, "  repeated   {} rows, left out", mqtt["repeatedRows"]);
+    }
     if mqtt["badRows"] != 0 {
         let (count, last) = (&mqtt["badRows"], word(&mqtt["lastBadRow"]));
         let _ = writeln!(text, "  bad rows   {count}, the last one: {last}");

@@ -6,7 +6,7 @@ use std::process::Command;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use afterbay_test_form::Wait;
+use afterbay_test_form::{Wait, edge_kills};
 use serde_json::Value;
 
 use crate::broker::Broker;
@@ -278,6 +278,100 @@ fn a_broker_that_goes_and_comes_back_is_waited_for() {
         let status = agent.status();
         assert!(status["mqtt"]["connections"].as_u64().unwrap() >= 6, "{status}");
     }
+}
+
+/// Kills an agent at random moments, so often, and sometimes its connection; then rows are at the gateway.
+fn kill(version: &str, arguments: &[&str], seed: u64) -> Vec<String> {
+    /// Messages between two kills: more than are done with before the second one.
+    const MESSAGES: u64 = 400;
+    let (world, broker) = (World::new("project", &["dev1"]), Broker::start());
+    let _gateway = world.gateway(&[]);
+    let begin = || {
+        let agent = Process::start(command(&world, &broker, version).args(arguments));
+        Wait::block("the agent has subscribed", || broker.is_listened_to());
+        agent
+    };
+    let mut agent = begin();
+    let mut random = seed | 1;
+    let times = edge_kills();
+    for round in 0..times {
+        for number in round * MESSAGES..(round + 1) * MESSAGES {
+            broker.publish(TOPIC, row(number));
+        }
+        if round % 3 == 2 {
+            broker.cut();
+        }
+        random ^= random << 13;
+        random ^= random >> 7;
+        random ^= random << 17;
+        // Somewhere between a message and its acknowledgement: any moment is right.
+        std::thread::sleep(Duration::from_micros(random % 120_000));
+        agent.kill();
+        agent = begin();
+    }
+    Wait::block("everything is acknowledged", || broker.kept() == 0);
+    let expected: BTreeSet<String> = names(0..times * MESSAGES).into_iter().collect();
+    let wait = Wait::until("no row is missing");
+    loop {
+        // Everything is committed: how many rows there are is known.
+        let (found, committed) = (rows(&world), agent.status()["rows"].as_u64().unwrap());
+        if found.len() as u64 == committed {
+            assert_eq!(found.iter().cloned().collect::<BTreeSet<_>>(), expected);
+            let state = broker.state();
+            assert_eq!(state.stray, 0);
+            assert!(state.again > 0, "the kills have met nothing");
+            return found;
+        }
+        wait.check((found.len(), committed));
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn nothing_is_lost_when_an_agent_is_killed() {
+    for version in VERSIONS {
+        kill(version, &[], 0x5EED_0083);
+    }
+}
+
+#[test]
+fn nothing_is_doubled_either_if_rows_have_numbers() {
+    for version in VERSIONS {
+        let found = kill(version, &["--sequence", "n"], 0x5EED_0084);
+        assert_eq!(found, names(0..found.len() as u64), "once, and in their order");
+    }
+}
+
+#[test]
+fn numbers_grow_within_their_key() {
+    let (world, broker) = (World::new("project", &["dev1"]), Broker::start());
+    let _gateway = world.gateway(&[]);
+    let mut keyed = command(&world, &broker, "5");
+    let agent = Process::start(keyed.args(["--sequence", "n", "--by", "room"]));
+    Wait::block("the agent has subscribed", || broker.is_listened_to());
+    // Of rooms 0 to 9; then all of them again, in one message, and one without a number.
+    let lines: Vec<String> = (0..20).map(row).collect();
+    (10..20).for_each(|number| broker.publish(TOPIC, row(number)));
+    broker.publish(TOPIC, lines.join("\n"));
+    broker.publish(TOPIC, row(21).replace("\"n\":21,", ""));
+    broker.publish(TOPIC, row(20));
+    let expected = [names(10..20), names(20..21)].concat();
+    wait_for_rows(&world, &expected);
+    Wait::block("everything is acknowledged", || broker.kept() == 0);
+    let status = agent.status();
+    let mqtt = &status["mqtt"];
+    assert_eq!((&mqtt["repeatedRows"], &mqtt["badRows"]), (&20.into(), &1.into()), "{status}");
+    assert!(mqtt["lastBadRow"].as_str().unwrap().contains("column of --sequence is null"));
+    let (code, error) = terminate(agent);
+    assert_eq!(code, 0, "{error}");
+    let mut other = command(&world, &broker, "5");
+    let (code, _, error) = run(other.args(["--sequence", "n"]));
+    assert_eq!(code, 1, "{error}");
+    assert!(error.contains("--sequence n by room; give that again"), "{error}");
+    let mut none = command(&world, &broker, "5");
+    let (code, _, error) = run(none.args(["--sequence", "seq"]));
+    assert_eq!(code, 2, "{error}");
+    assert!(error.contains("has no column seq, but device"), "{error}");
 }
 
 #[test]

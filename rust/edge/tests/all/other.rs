@@ -135,6 +135,7 @@ fn agent(world: &World, data: &str, clock: fn() -> SystemTime) -> JoinHandle<boo
         site: "dev1".to_owned(),
         stream: "edge_partials".to_owned(),
         input: Input::File { path: world.input("dev1"), follow: false },
+        sequence: None,
         data: world.path(data),
         link: Link {
             name: server_name(&address, Some("localhost")).unwrap(),
