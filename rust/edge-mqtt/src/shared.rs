@@ -154,8 +154,7 @@ impl Shared {
 
     /// Whether nothing more is to be read from the network.
     pub(crate) fn is_full(&self) -> bool {
-        let inner = self.lock();
-        inner.queue.len() >= QUEUE_MAX.0 || inner.queue_bytes >= QUEUE_MAX.1
+        self.lock().is_full()
     }
 
     /// Takes the next message, and waits for it a while.
@@ -163,11 +162,13 @@ impl Shared {
         let began = Instant::now();
         let mut inner = self.lock();
         loop {
+            let was_full = inner.is_full();
             if let Some(message) = inner.queue.pop_front() {
                 inner.queue_bytes -= message.payload.len();
                 inner.taken += 1;
-                // If it was full.
-                self.wake.notify_one();
+                if was_full {
+                    self.wake.notify_one();
+                }
                 return Taken::Message(message);
             }
             if let Some(refused) = &inner.refused {
@@ -229,6 +230,10 @@ impl Shared {
 }
 
 impl Inner {
+    fn is_full(&self) -> bool {
+        self.queue.len() >= QUEUE_MAX.0 || self.queue_bytes >= QUEUE_MAX.1
+    }
+
     /// Messages that came and are not safe.
     fn waiting(&self) -> usize {
         (self.came - self.safe) as usize

@@ -27,7 +27,6 @@ pub(crate) struct Published {
     pub(crate) number: u64,
     pub(crate) topic: String,
     pub(crate) payload: Vec<u8>,
-    pub(crate) qos0: bool,
 }
 
 /// Everything, for tests to look at and to change.
@@ -40,6 +39,8 @@ pub(crate) struct State {
     pub(crate) window: usize,
     /// Nobody gets in.
     pub(crate) is_down: bool,
+    /// Nobody is answered who wants to get in.
+    pub(crate) holds: bool,
     /// Who gets in, if not everybody.
     pub(crate) login: Option<(String, String)>,
     /// What everybody is told who connects, by MQTT 3.1.1 and 5.
@@ -148,7 +149,13 @@ impl State {
         for session in self.sessions.values_mut() {
             if session.filters.iter().any(|filter| rumqttc::matches(topic, filter)) {
                 let (topic, payload) = (topic.to_owned(), payload.clone());
-                session.waiting.push_back(Published { number, topic, payload, qos0 });
+                let message = Published { number, topic, payload };
+                // What nobody acknowledges waits for nothing, and is for those who are there.
+                match &mut session.link {
+                    Some(link) if qos0 => link.publish(0, false, &message),
+                    _ if qos0 => {}
+                    _ => session.waiting.push_back(message),
+                }
             }
         }
         self.send();
@@ -162,10 +169,6 @@ impl State {
             while session.in_flight.len() < window.min(link.receive_max)
                 && let Some(message) = session.waiting.pop_front()
             {
-                if message.qos0 {
-                    link.publish(0, false, &message);
-                    continue;
-                }
                 let in_use = |packet| session.in_flight.iter().any(|(used, _)| *used == packet);
                 // As most brokers do: the next one that is free.
                 loop {
@@ -289,6 +292,9 @@ fn serve(mut stream: TcpStream, state: &Mutex<State>) {
         while let Some(said) = hear(&mut bytes, is_v5) {
             if let Said::Connect { id: said, .. } = &said {
                 id.clone_from(said);
+                while state.lock().unwrap().holds {
+                    std::thread::sleep(std::time::Duration::from_millis(5));
+                }
             }
             let mut state = state.lock().unwrap();
             let is_mine =

@@ -280,6 +280,58 @@ fn a_broker_that_goes_and_comes_back_is_waited_for() {
     }
 }
 
+/// Their identifiers are other messages' on the next one.
+#[test]
+fn what_is_committed_without_a_connection_is_acknowledged_on_none() {
+    for version in VERSIONS {
+        let (world, broker) = (World::new("project", &["dev1"]), Broker::start());
+        let agent = Process::start(&mut command_of(&world, &broker, version, "1s", "data-dev1"));
+        Wait::block("the agent has subscribed", || broker.is_listened_to());
+        (0..20).for_each(|number| broker.publish(TOPIC, row(number)));
+        Wait::block("it has them", || agent.status()["mqtt"]["messages"] == 20);
+        // The broker is started again, without its sessions, and takes its time.
+        broker.state().holds = true;
+        broker.forget();
+        Wait::block("they are committed", || agent.status()["rows"] == 20);
+        broker.state().holds = false;
+        Wait::block("the agent has subscribed", || broker.is_listened_to());
+        (20..30).for_each(|number| broker.publish(TOPIC, row(number)));
+        Wait::block("everything is acknowledged", || broker.kept() == 0);
+        assert_eq!(agent.status()["rows"], 30);
+        let state = broker.state();
+        assert_eq!((state.stray, state.again), (0, 0));
+    }
+}
+
+/// Many messages of QoS 0, of which no broker waits for anything: what is not read waits in the network.
+#[test]
+fn a_queue_that_is_full_is_not_filled_further() {
+    /// Each of them is a quarter of what may be in the queue.
+    const PAYLOAD_BYTES: usize = 1 << 20;
+    let (world, broker) = (World::new("project", &["dev1"]), Broker::start());
+    let mut command = command(&world, &broker, "5");
+    let agent = Process::start(command.args(["--outbox-bytes", "4KiB"]));
+    Wait::block("the agent has subscribed", || broker.is_listened_to());
+    (0..200).for_each(|number| broker.publish(TOPIC, row(number)));
+    Wait::block("the agent holds", || agent.status()["held"].is_string());
+    let broker = Arc::new(broker);
+    let publishes = broker.clone();
+    std::thread::spawn(move || {
+        // Until nobody reads: then it waits, for the gateway.
+        for number in 200..240 {
+            publishes.publish_qos0(TOPIC, row(number) + &" ".repeat(PAYLOAD_BYTES));
+        }
+    });
+    Wait::block("the queue is full", || agent.status()["mqtt"]["qos0"].as_u64() >= Some(4));
+    assert!(agent.memory().is_none_or(|kib| kib < 45_000), "{:?} KiB", agent.memory());
+    let _gateway = world.gateway(&[]);
+    let expected: BTreeSet<String> = names(0..240).into_iter().collect();
+    Wait::block("no row is missing", || {
+        rows(&world).into_iter().collect::<BTreeSet<_>>() == expected
+    });
+    assert!(agent.memory().is_none_or(|kib| kib < 45_000), "{:?} KiB", agent.memory());
+}
+
 /// Kills an agent at random moments, so often, and sometimes its connection; then rows are at the gateway.
 fn kill(version: &str, arguments: &[&str], seed: u64) -> Vec<String> {
     /// Messages between two kills: more than are done with before the second one.
