@@ -27,7 +27,8 @@ const AGAIN: Duration = Duration::from_secs(10);
 pub struct Agent {
     options: AgentOptions,
     store: Arc<Store>,
-    input: Lines,
+    /// Messages, if they are the input: they can be looked at before it runs.
+    input: Option<Lines>,
     messages: Option<(Monitor, Arc<Tally>)>,
 }
 
@@ -58,7 +59,7 @@ impl Handle {
 }
 
 impl Agent {
-    /// Opens the data folder, and the input.
+    /// Opens the data folder, and connects to a broker.
     ///
     /// # Errors
     /// See [`AgentError`].
@@ -73,9 +74,13 @@ impl Agent {
                 reason: reason.to_owned(),
             });
         }
-        let input = Lines::open(&options.input, state.place)?;
+        let input = match &options.input {
+            mqtt @ Input::Mqtt(_) => Some(Lines::open(mqtt, state.place)?),
+            _ => None,
+        };
+        let messages = input.as_ref().and_then(Lines::messages);
         let messages =
-            input.messages().map(|subscriber| (subscriber.monitor(), Arc::new(Tally::default())));
+            messages.map(|subscriber| (subscriber.monitor(), Arc::new(Tally::default())));
         Ok(Self { options, store, input, messages })
     }
 
@@ -135,7 +140,7 @@ impl<'a> Worker<'a> {
         store: &'a Store,
         pipeline: &Pipeline,
         reader: &'a Reader,
-        input: Lines,
+        input: Option<Lines>,
         tally: Option<Arc<Tally>>,
     ) -> Result<Self> {
         let state = store.state();
@@ -150,7 +155,7 @@ impl<'a> Worker<'a> {
             store,
             linger: options.linger,
             reader,
-            input,
+            input: input.map_or_else(|| Lines::open(&options.input, state.place), Ok)?,
             tally,
             sequence: sequence.map_err(failed)?,
             run,

@@ -345,7 +345,8 @@ fn kill(version: &str, arguments: &[&str], seed: u64) -> Vec<String> {
     };
     let mut agent = begin();
     let mut random = seed | 1;
-    let times = edge_kills();
+    // Of each version.
+    let times = edge_kills().div_ceil(2);
     for round in 0..times {
         for number in round * MESSAGES..(round + 1) * MESSAGES {
             broker.publish(TOPIC, row(number));
