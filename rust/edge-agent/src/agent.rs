@@ -4,15 +4,18 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use afterbay_edge_exec::{Reader, Run};
+use afterbay_edge_mqtt::{Monitor, Subscriber};
 use afterbay_edge_plan::Pipeline;
 
 use crate::batch::Batch;
 use crate::error::{AgentError, Result};
 use crate::input::{Lines, Next};
-use crate::options::AgentOptions;
+use crate::options::{AgentOptions, Input};
 use crate::sender::Sending;
-use crate::status::AgentStatus;
+use crate::sequence::{Seen, Sequence};
+use crate::status::{AgentStatus, MessagesStatus};
 use crate::store::{Progress, Store};
+use crate::tally::Tally;
 
 /// Without rows, what the run remembers is written so seldom that it takes a tenth of the time at most.
 const SHARE: u32 = 10;
@@ -24,37 +27,66 @@ const AGAIN: Duration = Duration::from_secs(10);
 pub struct Agent {
     options: AgentOptions,
     store: Arc<Store>,
+    /// Messages, if they are the input: they can be looked at before it runs.
+    input: Option<Lines>,
+    messages: Option<(Monitor, Arc<Tally>)>,
 }
 
 /// To look at an agent that runs, and to end it.
 #[derive(Debug, Clone)]
-pub struct Handle(Arc<Store>);
+pub struct Handle {
+    store: Arc<Store>,
+    messages: Option<(Monitor, Arc<Tally>)>,
+}
 
 impl Handle {
     /// How it is.
     pub fn status(&self) -> AgentStatus {
-        self.0.status()
+        let messages = self.messages.as_ref();
+        let messages = messages.map(|(monitor, tally)| MessagesStatus {
+            broker: monitor.status(),
+            bad_rows: tally.bad_rows(),
+            last_bad_row: tally.last_bad_row(),
+            repeated_rows: tally.repeated_rows(),
+        });
+        AgentStatus { messages, ..self.store.status() }
     }
 
     /// Ends it; what is committed stays.
     pub fn stop(&self) {
-        self.0.stop(None);
+        self.store.stop(None);
     }
 }
 
 impl Agent {
-    /// Opens the data folder.
+    /// Opens the data folder, and connects to a broker.
     ///
     /// # Errors
     /// See [`AgentError`].
     pub fn open(options: AgentOptions) -> Result<Self> {
         let store = Arc::new(Store::open(&options)?);
-        Ok(Self { options, store })
+        let state = store.state();
+        if state.finished && matches!(options.input, Input::Mqtt(_)) {
+            let reason =
+                "its input was a file, and that is at its end; give messages another data folder";
+            return Err(AgentError::File {
+                path: options.data.join("state"),
+                reason: reason.to_owned(),
+            });
+        }
+        let input = match &options.input {
+            mqtt @ Input::Mqtt(_) => Some(Lines::open(mqtt, state.place)?),
+            _ => None,
+        };
+        let messages = input.as_ref().and_then(Lines::messages);
+        let messages =
+            messages.map(|subscriber| (subscriber.monitor(), Arc::new(Tally::default())));
+        Ok(Self { options, store, input, messages })
     }
 
     /// To look at it from another thread.
     pub fn handle(&self) -> Handle {
-        Handle(self.store.clone())
+        Handle { store: self.store.clone(), messages: self.messages.clone() }
     }
 
     /// Runs until the input is at its end and the gateway has everything (true), or somebody ends it (false).
@@ -72,7 +104,8 @@ impl Agent {
             accept_gap: self.options.accept_gap.clone(),
         };
         let sender = sending.start(self.store.clone());
-        let worked = Worker::open(&self.options, &self.store, pipeline, reader)
+        let tally = self.messages.map(|(_, tally)| tally);
+        let worked = Worker::open(&self.options, &self.store, pipeline, reader, self.input, tally)
             .and_then(Worker::work)
             .map(|()| self.store.wait_until_sent());
         self.store.stop(None);
@@ -89,6 +122,9 @@ struct Worker<'a> {
     linger: Duration,
     reader: &'a Reader,
     input: Lines,
+    /// Of messages: bad ones do not end it, since their broker would send them again for ever.
+    tally: Option<Arc<Tally>>,
+    sequence: Option<Sequence>,
     run: Run,
     batch: Batch,
     finished: bool,
@@ -104,20 +140,24 @@ impl<'a> Worker<'a> {
         store: &'a Store,
         pipeline: &Pipeline,
         reader: &'a Reader,
+        input: Option<Lines>,
+        tally: Option<Arc<Tally>>,
     ) -> Result<Self> {
         let state = store.state();
         let mut run = Run::new(pipeline, options.settings);
+        let failed = |reason| AgentError::File { path: options.data.join("state"), reason };
         if !state.run.is_empty() {
-            run.load(&state.run).map_err(|error| AgentError::File {
-                path: options.data.join("state"),
-                reason: error.to_string(),
-            })?;
+            run.load(&state.run).map_err(|error| failed(error.to_string()))?;
         }
+        let sequence = options.sequence.clone();
+        let sequence = sequence.map(|columns| Sequence::load(columns, &state.input)).transpose();
         Ok(Self {
             store,
             linger: options.linger,
             reader,
-            input: Lines::open(&options.input, state.place)?,
+            input: input.map_or_else(|| Lines::open(&options.input, state.place), Ok)?,
+            tally,
+            sequence: sequence.map_err(failed)?,
             run,
             batch: Batch::new(pipeline.output().to_vec(), state.watermark),
             finished: state.finished,
@@ -145,9 +185,9 @@ impl<'a> Worker<'a> {
     }
 
     fn take(&mut self) -> Result<()> {
-        let row = self.reader.read(self.input.line()?).map_err(|error| self.input.wrong(error))?;
-        if let Some(row) = row {
-            self.run.push(&row, &mut self.batch).map_err(|error| self.input.wrong(error))?;
+        match (self.push(), &self.tally) {
+            (Err(error @ AgentError::Line { .. }), Some(tally)) => tally.bad_row(&error),
+            (pushed, _) => pushed?,
         }
         let now = Instant::now();
         self.read_since.get_or_insert(now);
@@ -157,15 +197,39 @@ impl<'a> Worker<'a> {
         Ok(())
     }
 
-    /// Rows wait for others for a while; a watermark alone waits longer if a commit takes long.
+    fn push(&mut self) -> Result<()> {
+        let row = self.reader.read(self.input.line()?).map_err(|error| self.input.wrong(error))?;
+        let Some(mut row) = row else { return Ok(()) };
+        match self.sequence.as_mut().map_or(Seen::No, |sequence| sequence.see(&mut row)) {
+            Seen::No => {}
+            Seen::Yes => {
+                self.tally.iter().for_each(|tally| tally.repeated_row());
+                return Ok(());
+            }
+            Seen::Unknown => {
+                return Err(self
+                    .input
+                    .wrong("the column of --sequence is null, and rows are known by it"));
+            }
+            Seen::Full(what) => return Err(AgentError::Keys(what)),
+        }
+        self.run.push(&row, &mut self.batch).map_err(|error| self.input.wrong(error))
+    }
+
+    /// Rows wait for others for a while; a watermark alone waits longer if a commit takes long. A broker that waits for a commit
+    /// sends none.
     fn is_due(&self) -> bool {
+        if !self.input.is_between() {
+            return false;
+        }
         let longer = self.linger.max(SHARE * self.commit_took);
-        let again = if self.input.is_pipe() { longer } else { longer.max(AGAIN) };
+        let again = if self.input.is_file() { longer.max(AGAIN) } else { longer };
         let patience = if self.batch.rows() > 0 { self.linger } else { longer };
         self.finished
             || self.batch.is_large()
             || self.waits_since.is_some_and(|since| since.elapsed() >= patience)
             || self.read_since.is_some_and(|since| since.elapsed() >= again)
+            || self.input.messages().is_some_and(Subscriber::is_waited_for)
     }
 
     fn commit(&mut self) -> Result<()> {
@@ -177,10 +241,16 @@ impl<'a> Worker<'a> {
             watermark,
             finished: self.finished,
             place: self.input.place()?,
+            input: self.sequence.as_ref().map(Sequence::save).unwrap_or_default(),
             run: self.run.save(),
         };
         self.store.drop_old()?;
-        self.store.commit(&progress)?;
+        let is_safe = self.store.commit(&progress)?;
+        if let Some(messages) = self.input.messages()
+            && is_safe
+        {
+            messages.acknowledge();
+        }
         self.commit_took = began.elapsed();
         (self.waits_since, self.read_since) = (None, None);
         Ok(())

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use afterbay_edge_link::LinkError;
+use afterbay_edge_mqtt::Refused;
 use afterbay_edge_outbox::OutboxError;
 use thiserror::Error;
 
@@ -28,6 +29,12 @@ pub enum AgentError {
         /// What is wrong.
         reason: String,
     },
+    /// Rows have more keys than can be remembered.
+    #[error("{0}")]
+    Keys(String),
+    /// The site's broker does not want this agent.
+    #[error(transparent)]
+    Broker(#[from] Refused),
     /// The gateway does not want this site.
     #[error("the gateway at {address}: {reason}")]
     Gateway {

@@ -1,4 +1,4 @@
-//! Lines of a file that may grow, or of a pipe.
+//! Lines of a file that may grow, of a pipe, or of messages.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
@@ -6,6 +6,8 @@ use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::Duration;
+
+use afterbay_edge_mqtt::{Message, Subscriber};
 
 use crate::error::{AgentError, Result};
 use crate::options::Input;
@@ -42,6 +44,8 @@ pub(crate) struct Lines {
     /// The last line, in `pending`.
     line: std::ops::Range<usize>,
     place: Place,
+    /// Lines in front of the last message, whose lines are counted by themselves.
+    lines_before: u64,
     ended: bool,
 }
 
@@ -49,6 +53,7 @@ pub(crate) struct Lines {
 enum Source {
     File { file: BufReader<File>, follow: bool },
     Pipe(Receiver<std::io::Result<Vec<u8>>>),
+    Messages { subscriber: Subscriber, broker: String },
 }
 
 impl Lines {
@@ -60,15 +65,35 @@ impl Lines {
                 (Source::File { file, follow: *follow }, path.clone())
             }
             Input::Pipe => (Source::Pipe(pipe()), PathBuf::from("-")),
+            Input::Mqtt(options) => {
+                let path = PathBuf::from(options.broker.to_string());
+                let broker = options.broker.to_string();
+                let subscriber = Subscriber::start(options.clone());
+                let subscriber = subscriber.map_err(|error| failed(&path, error))?;
+                (Source::Messages { subscriber, broker }, path)
+            }
         };
         let name = path.display().to_string();
-        let (pending, line) = (Vec::new(), 0..0);
-        Ok(Self { source, name, path, pending, start: 0, line, place, ended: false })
+        let (pending, line, lines_before) = (Vec::new(), 0..0, 0);
+        Ok(Self { source, name, path, pending, start: 0, line, place, lines_before, ended: false })
     }
 
-    /// Whether it can be read again.
-    pub(crate) fn is_pipe(&self) -> bool {
-        matches!(self.source, Source::Pipe(_))
+    /// Whether it is read again from where it was.
+    pub(crate) fn is_file(&self) -> bool {
+        matches!(self.source, Source::File { .. })
+    }
+
+    /// The messages, if these are lines of messages.
+    pub(crate) fn messages(&self) -> Option<&Subscriber> {
+        match &self.source {
+            Source::Messages { subscriber, .. } => Some(subscriber),
+            _ => None,
+        }
+    }
+
+    /// Whether a commit may be here: a message is in one, or not.
+    pub(crate) fn is_between(&self) -> bool {
+        self.messages().is_none() || self.start == self.pending.len()
     }
 
     /// Looks for a line, and waits for it a while.
@@ -95,13 +120,16 @@ impl Lines {
     /// The last line, without its end.
     pub(crate) fn line(&self) -> Result<&str> {
         let bytes = &self.pending[self.line.clone()];
+        if bytes.len() > LINE_BYTES_MAX {
+            return Err(self.wrong("a line has 16 MiB at most"));
+        }
         let text = std::str::from_utf8(bytes).map_err(|_| self.wrong("this is not UTF-8"))?;
         Ok(text.strip_suffix('\r').unwrap_or(text))
     }
 
     /// Says what is wrong with the last line.
     pub(crate) fn wrong(&self, what: impl std::fmt::Display) -> AgentError {
-        let place = format!("{}:{}", self.name, self.place.lines);
+        let place = format!("{}:{}", self.name, self.place.lines - self.lines_before);
         AgentError::Line { place, reason: what.to_string() }
     }
 
@@ -144,6 +172,19 @@ impl Lines {
                     self.ended = true;
                     Ok(Next::End)
                 }
+            },
+            Source::Messages { subscriber, broker } => match subscriber.receive(patience)? {
+                Some(Message { topic, payload }) => {
+                    (self.name, self.lines_before) =
+                        (format!("{broker} {topic}"), self.place.lines);
+                    // The last one was read to its end.
+                    self.pending = payload;
+                    if self.pending.last() != Some(&b'\n') {
+                        self.pending.push(b'\n');
+                    }
+                    Ok(Next::Line)
+                }
+                None => Ok(Next::Nothing),
             },
             Source::File { file, follow } => {
                 // Looked at before the file: what was written before it is read.

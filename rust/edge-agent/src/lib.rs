@@ -1,4 +1,4 @@
-//! The agent of a site: rows of a file or a pipe go through the lower half of a job, and what comes of them goes to the gateway.
+//! The agent of a site: rows of a file, a pipe or a broker go through the lower half of a job, and what comes of them goes to the gateway.
 //!
 //! ```text
 //!   worker                                               sender
@@ -13,6 +13,8 @@
 //!   state's place, with what the run remembered there. So the same rows come out again, with the same numbers.
 //! - The gateway takes each number of an epoch once. An epoch begins with a new data folder.
 //! - What a pipe has given since the last commit is lost with the process: nobody can read it again.
+//! - A broker gets its acknowledgement of a message behind the commit that has it, and sends all others again (`edge-mqtt`). What
+//!   was committed and not acknowledged comes twice, as QoS 1 has it; rows that have a number are known by it (`sequence`).
 //!
 //! # Full
 //! The outbox has a limit. With [`WhenFull::Hold`] no more input is read until there is room; with [`WhenFull::DropOldest`] the
@@ -26,11 +28,14 @@ mod error;
 mod input;
 mod options;
 mod sender;
+mod sequence;
 mod state;
 mod status;
 mod store;
+mod tally;
 
 pub use agent::{Agent, Handle};
 pub use error::AgentError;
 pub use options::{AgentOptions, Input, Link, WhenFull};
-pub use status::{AgentStatus, LinkStatus};
+pub use sequence::SequenceColumns;
+pub use status::{AgentStatus, LinkStatus, MessagesStatus};

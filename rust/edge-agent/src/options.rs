@@ -7,8 +7,11 @@ use std::time::Duration;
 
 use afterbay_edge_exec::Settings;
 use afterbay_edge_link::{Limits, SiteKey};
+use afterbay_edge_mqtt::Options as MqttOptions;
 use rustls::ClientConfig;
 use rustls::pki_types::ServerName;
+
+use crate::sequence::SequenceColumns;
 
 /// Where rows come from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,6 +25,8 @@ pub enum Input {
     },
     /// The standard input.
     Pipe,
+    /// Messages of the site's broker, which have lines like those of a file.
+    Mqtt(MqttOptions),
 }
 
 /// What happens when the outbox is full.
@@ -57,6 +62,8 @@ pub struct AgentOptions {
     pub stream: String,
     /// Where rows come from.
     pub input: Input,
+    /// Which columns say whether a row was here before.
+    pub sequence: Option<SequenceColumns>,
     /// The folder of the outbox and the state.
     pub data: PathBuf,
     /// The gateway.

@@ -3,9 +3,12 @@
 //! ```text
 //!  0        4      5        9
 //!  +--------+------+--------+--------------------------------------------------------+
-//!  | "ABES" |  2   | CRC32C | numbers, and what the run remembers                       |      big-endian
+//!  | "ABES" | 2, 3 | CRC32C | numbers, and what the run remembers                       |      big-endian
 //!  +--------+------+--------+--------------------------------------------------------+
 //! ```
+//! 3 has the last numbers of rows between them, with their length (u32) in front; 2 is written if there are none. 1, of older
+//! agents, is read.
+//!
 //! It is replaced as a whole: written beside, synced, renamed, and the folder synced.
 
 use std::fs::File;
@@ -17,6 +20,8 @@ use crate::error::{AgentError, Result};
 const MAGIC: [u8; 5] = *b"ABES\x02";
 /// Without the input's last bytes, what was acknowledged, and whether the gateway says the epoch.
 const MAGIC_1: [u8; 5] = *b"ABES\x01";
+/// With the last numbers of rows.
+const MAGIC_3: [u8; 5] = *b"ABES\x03";
 const FILE: &str = "state";
 const HEAD_BYTES: usize = 9;
 
@@ -61,6 +66,8 @@ pub(crate) struct State {
     pub(crate) gap: Option<Gap>,
     pub(crate) gaps: u64,
     pub(crate) dropped_rows: u64,
+    /// The last numbers of rows, if they have some.
+    pub(crate) input: Vec<u8>,
     /// What the run remembers.
     pub(crate) run: Vec<u8>,
 }
@@ -75,12 +82,12 @@ impl State {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(failed(error.to_string())),
         };
-        let is_known = bytes.starts_with(&MAGIC) || bytes.starts_with(&MAGIC_1);
+        let is_known = [MAGIC_1, MAGIC, MAGIC_3].iter().any(|magic| bytes.starts_with(magic));
         if bytes.starts_with(&MAGIC[..4]) && !is_known {
             let found = bytes.get(4).copied().unwrap_or(0);
-            let version = MAGIC[4];
+            let versions = format!("{} or {}", MAGIC[4], MAGIC_3[4]);
             return Err(failed(format!(
-                "it is of version {found}, and this agent writes {version}; go on with the agent that wrote it, or move the data folder away: a new epoch begins, and the input is read anew"
+                "it is of version {found}, and this agent writes {versions}; go on with the agent that wrote it, or move the data folder away: a new epoch begins, and the input is read anew"
             )));
         }
         let damaged =
@@ -100,7 +107,7 @@ impl State {
     }
 
     fn encode(&self) -> Vec<u8> {
-        let mut out = MAGIC.to_vec();
+        let mut out = if self.input.is_empty() { MAGIC } else { MAGIC_3 }.to_vec();
         out.extend_from_slice(&[0; 4]);
         let (head, tail) = (self.place.head, self.place.tail);
         for number in [self.fingerprint, head.0, head.1, tail.0, tail.1] {
@@ -125,8 +132,12 @@ impl State {
         ] {
             out.extend_from_slice(&number.to_be_bytes());
         }
+        if !self.input.is_empty() {
+            out.extend_from_slice(&(self.input.len() as u32).to_be_bytes());
+            out.extend_from_slice(&self.input);
+        }
         out.extend_from_slice(&self.run);
-        let checksum = crc_fast::crc32_iscsi(&out[HEAD_BYTES..]).to_be_bytes();
+        let checksum = checksum(out[4], &out[HEAD_BYTES..]).to_be_bytes();
         out[MAGIC.len()..HEAD_BYTES].copy_from_slice(&checksum);
         out
     }
@@ -135,7 +146,8 @@ impl State {
         let (magic, rest) = bytes.split_first_chunk::<5>()?;
         let (checksum, mut rest) = rest.split_first_chunk::<4>()?;
         let is_first = *magic == MAGIC_1;
-        if !is_first && *magic != MAGIC || crc_fast::crc32_iscsi(rest).to_be_bytes() != *checksum {
+        let is_known = [MAGIC_1, MAGIC, MAGIC_3].contains(magic);
+        if !is_known || self::checksum(magic[4], rest).to_be_bytes() != *checksum {
             return None;
         }
         let (mut words, mut numbers) = ([0; 5], [0; 14]);
@@ -148,6 +160,11 @@ impl State {
         for number in numbers.iter_mut().rev().skip(left_out).rev() {
             let (bytes, behind) = rest.split_first_chunk::<8>()?;
             (*number, rest) = (u64::from_be_bytes(*bytes), behind);
+        }
+        let mut input: &[u8] = &[];
+        if *magic == MAGIC_3 {
+            let (bytes, behind) = rest.split_first_chunk::<4>()?;
+            (input, rest) = behind.split_at_checked(u32::from_be_bytes(*bytes) as usize)?;
         }
         let [fingerprint, head_bytes, head_checksum, tail_bytes, tail_checksum] = words;
         let [
@@ -184,9 +201,21 @@ impl State {
             gap: (to > from).then_some(Gap { from, to, rows: gap_rows }),
             gaps,
             dropped_rows,
+            input: input.to_vec(),
             run: rest.to_vec(),
         })
     }
+}
+
+/// Of the version too, since 3.
+fn checksum(version: u8, content: &[u8]) -> u32 {
+    let mut digest = crc_fast::Digest::new(crc_fast::CrcAlgorithm::Crc32Iscsi);
+    if version == MAGIC_3[4] {
+        digest.update(&[version]);
+    }
+    digest.update(content);
+    // It has 32 bits.
+    digest.finalize() as u32
 }
 
 #[cfg(test)]
@@ -210,8 +239,11 @@ mod tests {
             gap: Some(Gap { from: 10, to: 12, rows: 13 }),
             gaps: 14,
             dropped_rows: 15,
+            input: Vec::new(),
             run: vec![16, 17],
         };
+        assert_eq!(State::decode(&state.encode()).as_ref(), Some(&state));
+        let state = State { input: vec![21, 22, 23], ..state };
         state.write(folder.path()).unwrap();
         assert_eq!(State::read(folder.path()).unwrap(), Some(state.clone()));
         let bytes = state.encode();
@@ -221,14 +253,18 @@ mod tests {
             assert_eq!(State::decode(&changed), None, "byte {index}");
             assert_eq!(State::decode(&bytes[..index]), None, "{index} bytes");
         }
-        std::fs::write(folder.path().join(FILE), b"ABES\x03").unwrap();
+        std::fs::write(folder.path().join(FILE), b"ABES\x04").unwrap();
         let error = State::read(folder.path()).unwrap_err().to_string();
-        assert!(error.contains("state: it is of version 3, and this agent writes 2"), "{error}");
+        assert!(
+            error.contains("state: it is of version 4, and this agent writes 2 or 3;"),
+            "{error}"
+        );
         // An agent of version 1 had no last bytes of the input, nothing acknowledged, and an epoch of its own.
-        let mut first = bytes[HEAD_BYTES..].to_vec();
+        let state = State { input: Vec::new(), ..state };
+        let mut first = state.encode()[HEAD_BYTES..].to_vec();
         first.drain(20 + 12 * 8..20 + 14 * 8);
         first.drain(12..20);
-        let checksum = crc_fast::crc32_iscsi(&first).to_be_bytes();
+        let checksum = checksum(MAGIC_1[4], &first).to_be_bytes();
         let first = [&MAGIC_1[..], &checksum, &first].concat();
         std::fs::write(folder.path().join(FILE), first).unwrap();
         let place = Place { tail: (0, 0), ..state.place };

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use afterbay_edge_mqtt::{BrokerLink, MqttStatus};
 use afterbay_edge_outbox::Age;
 use serde_json::{Value as Json, json};
 
@@ -12,6 +13,51 @@ pub enum LinkStatus {
     Up,
     /// It is not, and why.
     Down(String),
+}
+
+/// How it goes with messages of the site's broker. Numbers are since this process started.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MessagesStatus {
+    /// The broker.
+    pub broker: MqttStatus,
+    /// Lines of messages that are no rows, or cannot be computed.
+    pub bad_rows: u64,
+    /// The last one: which, and why.
+    pub last_bad_row: Option<String>,
+    /// Rows that were here before, by their number.
+    pub repeated_rows: u64,
+}
+
+impl MessagesStatus {
+    fn values(&self) -> [(&'static str, &'static str, String); 8] {
+        let broker = &self.broker;
+        [
+            ("broker_up", "gauge", u8::from(broker.link == BrokerLink::Up).to_string()),
+            ("broker_connections_total", "counter", broker.connections.to_string()),
+            ("messages_total", "counter", broker.messages.to_string()),
+            ("messages_sent_again_total", "counter", broker.again.to_string()),
+            ("messages_qos0_total", "counter", broker.unsafe_messages.to_string()),
+            ("messages_unacknowledged", "gauge", broker.unacknowledged.to_string()),
+            ("bad_rows_total", "counter", self.bad_rows.to_string()),
+            ("repeated_rows_total", "counter", self.repeated_rows.to_string()),
+        ]
+    }
+
+    fn to_json(&self) -> Json {
+        let broker = &self.broker;
+        let (up, why) = match &broker.link {
+            BrokerLink::Up => (true, None),
+            BrokerLink::Down(why) => (false, Some(why)),
+        };
+        json!({
+            "broker": broker.broker, "topics": broker.topics, "brokerUp": up, "brokerError": why,
+            "connections": broker.connections, "messages": broker.messages,
+            "sentAgain": broker.again, "qos0": broker.unsafe_messages,
+            "unacknowledged": broker.unacknowledged,
+            "badRows": self.bad_rows, "lastBadRow": self.last_bad_row,
+            "repeatedRows": self.repeated_rows
+        })
+    }
 }
 
 /// How an agent is.
@@ -51,6 +97,8 @@ pub struct AgentStatus {
     pub link: LinkStatus,
     /// How often there was one.
     pub connections: u64,
+    /// How it goes with the site's broker, if the input is one.
+    pub messages: Option<MessagesStatus>,
     /// When this process started.
     pub since: Instant,
 }
@@ -80,7 +128,9 @@ impl AgentStatus {
             ("link_up", "gauge", u8::from(self.link == LinkStatus::Up).to_string()),
         ];
         let (site, stream) = (&self.site, &self.stream);
-        let lines = values.iter().map(|(name, kind, value)| {
+        let messages = self.messages.as_ref().map(MessagesStatus::values);
+        let values = values.iter().chain(messages.iter().flatten());
+        let lines = values.map(|(name, kind, value)| {
             format!(
                 "# TYPE edge_agent_{name} {kind}\nedge_agent_{name}{{site=\"{site}\",stream=\"{stream}\"}} {value}\n"
             )
@@ -102,6 +152,7 @@ impl AgentStatus {
             "outboxAgeSeconds": self.outbox_age().map(|age| age.as_secs_f64()),
             "gaps": self.gaps, "droppedRows": self.dropped_rows, "held": self.held,
             "linkUp": up, "linkError": why, "connections": self.connections,
+            "mqtt": self.messages.as_ref().map(MessagesStatus::to_json),
             "upSeconds": self.since.elapsed().as_secs_f64()
         })
     }

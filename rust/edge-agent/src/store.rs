@@ -31,6 +31,7 @@ pub(crate) struct Progress {
     pub(crate) watermark: i64,
     pub(crate) finished: bool,
     pub(crate) place: crate::state::Place,
+    pub(crate) input: Vec<u8>,
     pub(crate) run: Vec<u8>,
 }
 
@@ -185,6 +186,7 @@ impl Store {
             finished: progress.finished,
             acknowledged: inner.acknowledged,
             place: progress.place.clone(),
+            input: progress.input.clone(),
             run: progress.run.clone(),
             ..inner.state.clone()
         };
@@ -496,6 +498,7 @@ fn status_of(
         held: inner.held.clone(),
         link: inner.link.clone(),
         connections: inner.connections,
+        messages: None,
         since,
     }
 }

@@ -21,6 +21,7 @@ fn options(folder: &Path) -> AgentOptions {
         site: "dev1".to_owned(),
         stream: "rows".to_owned(),
         input: Input::Pipe,
+        sequence: None,
         data: folder.to_owned(),
         link: Link {
             address: "localhost:1".to_owned(),
@@ -51,6 +52,7 @@ fn commit_row(store: &Store, row: &[u8]) {
         watermark: 1,
         finished: false,
         place: crate::state::Place::default(),
+        input: Vec::new(),
         run: Vec::new(),
     };
     assert!(store.commit(&progress).unwrap());

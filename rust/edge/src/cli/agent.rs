@@ -4,39 +4,50 @@ use std::io::Write as _;
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use afterbay_edge_agent::{Agent, AgentOptions, Handle, Input, Link, WhenFull};
+use afterbay_edge_agent::{
+    Agent, AgentOptions, AgentStatus, Handle, Input, Link, LinkStatus, WhenFull,
+};
 use afterbay_edge_link::{Limits, SiteKey, client_config, plain_frames, server_name};
 use afterbay_edge_monitor::Answer;
+use afterbay_edge_mqtt::BrokerLink;
 use afterbay_edge_plan::table_name;
 use afterbay_values::{duration, size};
 use clap::{Args, ValueEnum};
 use serde_json::json;
 
+use super::mqtt::MqttArgs;
 use super::select::{FlushArg, LowerArgs};
 use super::{Failed, Result, failed, on_end, read_plan, say};
 
 /// How often somebody looks whether it is to end.
 const LOOK: Duration = Duration::from_millis(50);
+/// How often it is said that rows are bad, at most.
+const BETWEEN: Duration = Duration::from_secs(10);
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     afterbay edge agent --site dev1 --plan job.json --input readings.ndjson --follow --data /var/lib/edge \\\n      \
     --gateway gateway.example.org:7490 --key-file dev1.key --tls-roots server.pem\n  \
-    mosquitto_sub -t readings | afterbay edge agent --site dev1 --plan job.json --input - --data /var/lib/edge \\\n      \
+    afterbay edge agent --site dev1 --plan job.json --mqtt mqtt://localhost:1883 --topic 'sensors/+/temp' --data /var/lib/edge \\\n      \
+    --gateway gateway.example.org:7490 --key-file dev1.key --tls-roots server.pem\n  \
+    tail -F readings.ndjson | afterbay edge agent --site dev1 --plan job.json --input - --data /var/lib/edge \\\n      \
     --gateway gateway.example.org:7490 --key-file dev1.key --tls-roots server.pem --when-full drop-oldest\n\
     It ends with code 0 when the input is at its end and the gateway has everything. Killed at any moment and started again with the\n\
-    same --data, it goes on where it was; what a pipe had given since the last commit is lost then.")]
+    same --data, it goes on where it was; what a pipe had given since the last commit is lost then. A broker keeps its messages\n\
+    until they are committed; the last of them may come twice then.")]
 pub(crate) struct AgentArgs {
     #[command(flatten)]
     lower: LowerArgs,
     /// The rows, one a line; - is the standard input
-    #[arg(long, value_name = "FILE")]
-    input: PathBuf,
+    #[arg(long, value_name = "FILE", required_unless_present = "mqtt", conflicts_with = "mqtt")]
+    input: Option<PathBuf>,
     /// Wait for more at the end of the file, until there is a file FILE.end
-    #[arg(long)]
+    #[arg(long, conflicts_with = "mqtt")]
     follow: bool,
+    #[command(flatten)]
+    mqtt: MqttArgs,
     /// What is emitted when a slice is over: what is over, or everything, as Flink does, which are more rows
     #[arg(long, value_name = "WHAT", default_value = "over")]
     flush: FlushArg,
@@ -99,14 +110,19 @@ enum CodecArg {
 
 pub(crate) fn run(args: AgentArgs) -> Result<()> {
     let done = |error: &dyn std::fmt::Display| Failed::Done(error.to_string());
-    if args.while_stdin_open && args.input.as_os_str() == "-" {
+    let is_pipe = args.input.as_ref().is_some_and(|input| input.as_os_str() == "-");
+    if args.while_stdin_open && is_pipe {
         let what = "--while-stdin-open ends with the standard input, and --input - reads it: give one of them";
         return Err(Failed::Usage(what.to_owned()));
     }
     let ends = on_end(args.while_stdin_open)?;
     let (_, cut) = read_plan(&args.lower.plan)?;
     let (pipeline, scan) = args.lower.select(&cut)?;
-    let reader = args.lower.reader(scan)?;
+    let (scan, sequence) = match args.mqtt.sequence(scan)? {
+        Some((scan, columns)) => (scan, Some(columns)),
+        None => (scan.clone(), None),
+    };
+    let reader = args.lower.reader(&scan)?;
     let stream = args.stream.clone().unwrap_or_else(|| table_name(&cut, pipeline));
     let settings = args.lower.settings(args.flush);
     let fingerprint = fingerprint(&args.lower, &format!("{settings:?} {stream}"))?;
@@ -120,15 +136,17 @@ pub(crate) fn run(args: AgentArgs) -> Result<()> {
         key: SiteKey::read(&args.key_file).map_err(|error| done(&error))?,
         limits: Limits::default(),
     };
-    let input = if args.input.as_os_str() == "-" {
-        Input::Pipe
-    } else {
-        Input::File { path: args.input, follow: args.follow }
+    let mqtt = args.mqtt.options(&args.lower.site, &stream)?;
+    let input = match (args.input, mqtt) {
+        (_, Some(mqtt)) => Input::Mqtt(mqtt),
+        (Some(path), None) if !is_pipe => Input::File { path, follow: args.follow },
+        _ => Input::Pipe,
     };
     let options = AgentOptions {
         site: args.lower.site.clone(),
         stream,
         input,
+        sequence,
         data: args.data,
         link,
         settings,
@@ -147,9 +165,9 @@ pub(crate) fn run(args: AgentArgs) -> Result<()> {
     let admin = admin(&args.admin, handle.clone())?;
     say(&json!({"admin": admin}))?;
     std::thread::spawn(move || {
-        let mut seen = None;
+        let mut told = Told::default();
         while !ends.load(Ordering::Acquire) {
-            tell(&handle, &mut seen);
+            told.tell(&handle);
             std::thread::sleep(LOOK);
         }
         handle.stop();
@@ -166,18 +184,56 @@ fn fingerprint(lower: &LowerArgs, settings: &str) -> Result<u32> {
     Ok(crc_fast::crc32_iscsi(of.as_bytes()))
 }
 
-/// Says on the standard error when the link or the disk has changed.
-fn tell(handle: &Handle, seen: &mut Option<String>) {
-    let status = handle.status();
-    let link = match status.link {
-        afterbay_edge_agent::LinkStatus::Up => "connected".to_owned(),
-        afterbay_edge_agent::LinkStatus::Down(why) => format!("not connected: {why}"),
-    };
-    let text = status.held.map_or(link.clone(), |held| format!("{link}; nothing is read: {held}"));
-    if seen.as_ref() != Some(&text) {
-        // Without a standard error there is nobody to tell.
-        let _ = writeln!(std::io::stderr(), "afterbay edge agent {}: {text}", status.site);
-        *seen = Some(text);
+/// What the standard error has been told.
+#[derive(Default)]
+struct Told {
+    links: Option<String>,
+    bad_rows: u64,
+    /// When it was told of bad rows.
+    at: Option<Instant>,
+}
+
+impl Told {
+    /// Says when the link, the disk or the broker has changed, and which rows were bad.
+    fn tell(&mut self, handle: &Handle) {
+        let status = handle.status();
+        let mut text = match &status.link {
+            LinkStatus::Up => "connected".to_owned(),
+            LinkStatus::Down(why) => format!("not connected: {why}"),
+        };
+        if let Some(held) = &status.held {
+            text = format!("{text}; nothing is read: {held}");
+        }
+        if let Some(messages) = &status.messages {
+            let broker = &messages.broker;
+            text = match &broker.link {
+                BrokerLink::Up => format!("{text}; reads from {}", broker.broker),
+                BrokerLink::Down(why) => {
+                    format!("{text}; does not read from {}: {why}", broker.broker)
+                }
+            };
+        }
+        if self.links.as_ref() != Some(&text) {
+            // Without a standard error there is nobody to tell.
+            let _ = writeln!(std::io::stderr(), "afterbay edge agent {}: {text}", status.site);
+            self.links = Some(text);
+        }
+        self.tell_of_rows(&status);
+    }
+
+    fn tell_of_rows(&mut self, status: &AgentStatus) {
+        let Some(messages) = &status.messages else { return };
+        let is_soon = self.at.is_some_and(|at| at.elapsed() < BETWEEN);
+        if messages.bad_rows > self.bad_rows && !is_soon {
+            let (count, last) = (messages.bad_rows, messages.last_bad_row.as_deref());
+            let _ = writeln!(
+                std::io::stderr(),
+                "afterbay edge agent {}: {count} bad rows were left out, the last one is {}",
+                status.site,
+                last.unwrap_or("not known")
+            );
+            (self.bad_rows, self.at) = (count, Some(Instant::now()));
+        }
     }
 }
 

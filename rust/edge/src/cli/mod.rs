@@ -7,6 +7,7 @@ mod cut;
 mod exec;
 mod gateway;
 mod key;
+mod mqtt;
 mod select;
 mod status;
 mod values;
@@ -38,7 +39,9 @@ use thiserror::Error;
         afterbay edge key create dev1 --out keys/dev1.key\n  \
         afterbay edge gateway --tls-cert server.pem --tls-key server-key.pem --keys keys --output rows\n  \
         afterbay edge agent --site dev1 --plan job.json --input readings.ndjson --follow --data /var/lib/edge \\\n      \
-        --gateway gateway.example.org:7490 --key-file dev1.key --tls-roots server.pem\n\
+        --gateway gateway.example.org:7490 --key-file dev1.key --tls-roots server.pem\n  \
+        afterbay edge agent --site dev1 --plan job.json --mqtt mqtt://localhost:1883 --topic 'sensors/+/temp' \\\n      \
+        --data /var/lib/edge --gateway gateway.example.org:7490 --key-file dev1.key --tls-roots server.pem\n\
         A plan is what COMPILE PLAN 'job.json' FOR INSERT INTO … writes, in Flink 2.3, with\n\
         SET 'table.optimizer.agg-phase-strategy' = 'TWO_PHASE'.\n\
         Exit codes: 0 done; 1 not done, the reason is on the standard error; 2 wrong usage.\n\
@@ -58,7 +61,7 @@ enum Command {
     /// Runs what a plan has for the sites, on a file
     Exec(exec::ExecArgs),
     /// Runs it at a site for good, and sends what comes of it to the gateway
-    Agent(agent::AgentArgs),
+    Agent(Box<agent::AgentArgs>),
     /// Takes what sites send, and writes it where Flink reads it
     Gateway(gateway::GatewayArgs),
     /// Says how an agent or a gateway is
@@ -92,7 +95,7 @@ pub fn main() -> ExitCode {
         Command::App(args) => app::run(&args),
         Command::Cut(args) => cut::run(&args),
         Command::Exec(args) => exec::run(&args),
-        Command::Agent(args) => agent::run(args),
+        Command::Agent(args) => agent::run(*args),
         Command::Gateway(args) => gateway::run(args),
         Command::Status(args) => status::run(&args),
         Command::Key(command) => key::run(&command),

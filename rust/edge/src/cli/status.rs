@@ -61,6 +61,7 @@ fn agent(status: &Json) -> String {
     // Writing into a string does not fail.
     let _ = writeln!(text, "  link       {link}");
     let _ = writeln!(text, "  input      {} bytes{end}", number("inputBytes"));
+    text.push_str(&messages(&status["mqtt"]));
     let _ = writeln!(text, "  rows       {}", number("rows"));
     let _ = writeln!(text, "  watermark  {}", watermark(&status["watermark"]));
     let _ = writeln!(
@@ -88,6 +89,33 @@ fn agent(status: &Json) -> String {
     }
     if let Some(held) = status["held"].as_str() {
         let _ = writeln!(text, "  held       {held}");
+    }
+    text
+}
+
+/// Of the site's broker, if there is one.
+fn messages(mqtt: &Json) -> String {
+    if mqtt.is_null() {
+        return String::new();
+    }
+    let broker = word(&mqtt["broker"]);
+    let link = match mqtt["brokerUp"].as_bool() {
+        Some(true) => "connected".to_owned(),
+        _ => format!("not connected: {}", word(&mqtt["brokerError"])),
+    };
+    let mut text = format!(
+        "  broker     {broker}  {link}\n  messages   {}, {} sent again, {} unacknowledged\n",
+        mqtt["messages"], mqtt["sentAgain"], mqtt["unacknowledged"]
+    );
+    if mqtt["qos0"] != 0 {
+        let _ = writeln!(text, "  unsafe     {} messages with QoS 0", mqtt["qos0"]);
+    }
+    if mqtt["repeatedRows"] != 0 {
+        let _ = writeln!(text, "  repeated   {} rows, left out", mqtt["repeatedRows"]);
+    }
+    if mqtt["badRows"] != 0 {
+        let (count, last) = (&mqtt["badRows"], word(&mqtt["lastBadRow"]));
+        let _ = writeln!(text, "  bad rows   {count}, the last one: {last}");
     }
     text
 }

@@ -2,8 +2,10 @@
 
 #![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "tests")]
 
+mod broker;
 mod kill;
 mod link;
+mod mqtt;
 mod other;
 mod relay;
 mod site;

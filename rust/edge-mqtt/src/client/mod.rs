@@ -1,0 +1,106 @@
+//! MQTT 3.1.1 and 5 by `rumqttc`, which has a client for each, as one.
+
+mod v3;
+mod v5;
+
+use std::time::Duration;
+
+use crate::options::Options;
+use crate::unacknowledged::Delivery;
+
+pub(crate) use v3::open as open_v3;
+pub(crate) use v5::open as open_v5;
+
+/// How long the connection is silent until the client says something.
+const KEEP_ALIVE: Duration = Duration::from_secs(15);
+/// The most bytes that a packet of MQTT has. With less, the client would give the connection up at a message that is larger, and
+/// the broker send it again and again.
+const PACKET_BYTES_MAX: u32 = 268_435_460;
+/// Requests that wait: more than there are identifiers.
+const REQUESTS_MAX: usize = 70_000;
+
+/// What happens.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Event {
+    /// There is a connection; whether the broker still knows the session.
+    Connected { is_same_session: bool },
+    /// A message.
+    Message(Delivery),
+    /// What the broker says of each topic: that it sends its messages with QoS 1, or why not.
+    Granted(Vec<Result<(), String>>),
+    /// The connection is closed by us.
+    Disconnected,
+    /// Nothing of interest.
+    Other,
+}
+
+/// Why there is no connection any more.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Ended {
+    /// The broker does not want this client.
+    Refused(String),
+    /// The broker has closed it, and not said why.
+    Closed,
+    /// Something else.
+    Lost(String),
+}
+
+/// A client's loop.
+pub(crate) trait Client {
+    /// Connects if need be, and waits for what happens. May not be dropped before it is done, or requests are lost.
+    async fn poll(&mut self) -> Result<Event, Ended>;
+
+    /// Messages that had been read before the connection ended, and that `poll` has not given.
+    fn left(&mut self) -> Vec<Delivery>;
+}
+
+/// What is asked of a loop, while it is polled. False if it takes no more.
+pub(crate) trait Requests {
+    fn acknowledge(&self, packet: u16) -> bool;
+
+    fn subscribe(&self, topics: &[String]) -> bool;
+
+    fn disconnect(&self) -> bool;
+}
+
+/// What to do about refusals that both versions know.
+fn protocol_refused(spoken: &str, other: &str) -> String {
+    format!("it does not speak MQTT {spoken}; give --mqtt-version {other}")
+}
+
+fn client_id_refused(options: &Options) -> String {
+    format!(
+        "it does not take the client id {:?}; give another one with --client-id: every broker takes 23 letters and digits",
+        options.client_id
+    )
+}
+
+fn login_refused(options: &Options) -> String {
+    match &options.login {
+        None => "it wants a user; give --user and --password-file".to_owned(),
+        Some(login) => format!(
+            "it refuses the user {:?} or its password; see --user and --password-file",
+            login.user
+        ),
+    }
+}
+
+fn not_authorised(options: &Options) -> String {
+    match &options.login {
+        None => format!(
+            "it does not let client {:?} in without a user; give --user and --password-file",
+            options.client_id
+        ),
+        Some(login) => format!(
+            "user {:?} is not authorised to connect as client {:?}; allow it there, or give another --user or --client-id",
+            login.user, options.client_id
+        ),
+    }
+}
+
+fn topic_refused(why: &str) -> String {
+    format!("{why}; let this user read it there, or give another --topic")
+}
+
+const ONLY_QOS_0: &str =
+    "is granted with QoS 0 only, with which messages are lost; allow QoS 1 there";

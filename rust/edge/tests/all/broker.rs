@@ -1,0 +1,442 @@
+//! A broker of MQTT 3.1.1 and 5 in memory: sessions that stay, QoS 1 that is sent again with DUP, and what goes wrong.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::io::{Read, Write};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use bytes::BytesMut;
+use rumqttc::v5::mqttbytes::QoS as QoS5;
+use rumqttc::v5::mqttbytes::v5 as five;
+use rumqttc::{QoS, mqttbytes::v4 as three};
+
+const PACKET_BYTES_MAX: usize = 64 << 20;
+
+/// See the module. It goes with its process.
+pub(crate) struct Broker {
+    address: SocketAddr,
+    state: Arc<Mutex<State>>,
+}
+
+/// Who wants to know what is acknowledged.
+type Watch = Box<dyn FnMut(&Published) + Send>;
+
+/// A message, by its number of those that were published.
+#[derive(Clone)]
+pub(crate) struct Published {
+    pub(crate) number: u64,
+    pub(crate) topic: String,
+    pub(crate) payload: Vec<u8>,
+}
+
+/// Everything, for tests to look at and to change.
+#[derive(Default)]
+pub(crate) struct State {
+    sessions: BTreeMap<String, Session>,
+    published: u64,
+    connected: u64,
+    /// Messages that may be on their way to a client; 0 is as many as it likes.
+    pub(crate) window: usize,
+    /// Nobody gets in.
+    pub(crate) is_down: bool,
+    /// Nobody is answered who wants to get in.
+    pub(crate) holds: bool,
+    /// Who gets in, if not everybody.
+    pub(crate) login: Option<(String, String)>,
+    /// What everybody is told who connects, by MQTT 3.1.1 and 5.
+    pub(crate) refusal: Option<(three::ConnectReturnCode, five::ConnectReturnCode)>,
+    /// Topic filters that are refused, and those that get QoS 0 only.
+    pub(crate) denied: BTreeSet<String>,
+    pub(crate) only_qos0: BTreeSet<String>,
+    /// Connections are closed as soon as they are there.
+    pub(crate) closes: bool,
+    /// Called for what is acknowledged.
+    pub(crate) watch: Option<Watch>,
+    /// Messages that were acknowledged, and acknowledgements of none.
+    pub(crate) acknowledged: Vec<u64>,
+    pub(crate) stray: u64,
+    /// Messages that were sent again.
+    pub(crate) again: u64,
+    /// The most that were on their way at once.
+    pub(crate) most_in_flight: usize,
+}
+
+#[derive(Default)]
+struct Session {
+    filters: BTreeSet<String>,
+    waiting: VecDeque<Published>,
+    in_flight: VecDeque<(u16, Published)>,
+    last_packet: u16,
+    link: Option<Link>,
+}
+
+struct Link {
+    number: u64,
+    stream: TcpStream,
+    is_v5: bool,
+    receive_max: usize,
+}
+
+/// What a client says.
+enum Said {
+    Connect { id: String, login: Option<(String, String)>, clean: bool, receive_max: usize },
+    Subscribe { packet: u16, filters: Vec<String> },
+    Acknowledge(u16),
+    Ping,
+    End,
+}
+
+impl Broker {
+    pub(crate) fn start() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let state = Arc::new(Mutex::new(State { window: 20, ..State::default() }));
+        let mine = state.clone();
+        std::thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let state = mine.clone();
+                std::thread::spawn(move || serve(stream, &state));
+            }
+        });
+        Self { address, state }
+    }
+
+    pub(crate) fn url(&self) -> String {
+        format!("mqtt://{}", self.address)
+    }
+
+    pub(crate) fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap()
+    }
+
+    pub(crate) fn publish(&self, topic: &str, payload: impl Into<Vec<u8>>) {
+        self.state().publish(topic, payload.into(), false);
+    }
+
+    pub(crate) fn publish_qos0(&self, topic: &str, payload: impl Into<Vec<u8>>) {
+        self.state().publish(topic, payload.into(), true);
+    }
+
+    /// Whether somebody who is connected has subscribed to something.
+    pub(crate) fn is_listened_to(&self) -> bool {
+        let state = self.state();
+        state.sessions.values().any(|session| session.link.is_some() && !session.filters.is_empty())
+    }
+
+    /// Messages that nobody has acknowledged.
+    pub(crate) fn kept(&self) -> usize {
+        let state = self.state();
+        state.sessions.values().map(|session| session.waiting.len() + session.in_flight.len()).sum()
+    }
+
+    /// Closes all connections.
+    pub(crate) fn cut(&self) {
+        self.state().cut();
+    }
+
+    /// Forgets all sessions, as a broker without a disk does that is started again.
+    pub(crate) fn forget(&self) {
+        let mut state = self.state();
+        state.cut();
+        state.sessions.clear();
+    }
+}
+
+impl State {
+    fn publish(&mut self, topic: &str, payload: Vec<u8>, qos0: bool) {
+        let number = self.published;
+        self.published += 1;
+        for session in self.sessions.values_mut() {
+            if session.filters.iter().any(|filter| rumqttc::matches(topic, filter)) {
+                let (topic, payload) = (topic.to_owned(), payload.clone());
+                let message = Published { number, topic, payload };
+                // What nobody acknowledges waits for nothing, and is for those who are there.
+                match &mut session.link {
+                    Some(link) if qos0 => link.publish(0, false, &message),
+                    _ if qos0 => {}
+                    _ => session.waiting.push_back(message),
+                }
+            }
+        }
+        self.send();
+    }
+
+    /// Sends what the windows let through.
+    fn send(&mut self) {
+        for session in self.sessions.values_mut() {
+            let Some(link) = &mut session.link else { continue };
+            let window = if self.window == 0 { usize::MAX } else { self.window };
+            while session.in_flight.len() < window.min(link.receive_max)
+                && let Some(message) = session.waiting.pop_front()
+            {
+                let in_use = |packet| session.in_flight.iter().any(|(used, _)| *used == packet);
+                // As most brokers do: the next one that is free.
+                loop {
+                    session.last_packet = session.last_packet % 1100 + 1;
+                    if !in_use(session.last_packet) || session.in_flight.len() >= 1100 {
+                        break;
+                    }
+                }
+                link.publish(session.last_packet, false, &message);
+                session.in_flight.push_back((session.last_packet, message));
+            }
+            self.most_in_flight = self.most_in_flight.max(session.in_flight.len());
+        }
+    }
+
+    fn cut(&mut self) {
+        for session in self.sessions.values_mut() {
+            session.link.take().inspect(Link::close);
+        }
+    }
+
+    /// Whether the connection may stay.
+    fn hear(&mut self, said: Said, number: u64, stream: &TcpStream, is_v5: bool, id: &str) -> bool {
+        match said {
+            Said::Connect { id, login, clean, receive_max } => {
+                let wrong = self.login.is_some() && login != self.login;
+                let refusal = if wrong {
+                    let of = (
+                        three::ConnectReturnCode::BadUserNamePassword,
+                        five::ConnectReturnCode::BadUserNamePassword,
+                    );
+                    Some(of)
+                } else {
+                    self.refusal
+                };
+                if self.is_down {
+                    return false;
+                }
+                let mut link =
+                    Link { number, stream: stream.try_clone().unwrap(), is_v5, receive_max };
+                if let Some(refusal) = refusal {
+                    link.accept(false, Some(refusal));
+                    return false;
+                }
+                if clean {
+                    self.sessions.remove(&id);
+                }
+                let is_known = self.sessions.contains_key(&id);
+                link.accept(is_known, None);
+                if self.closes {
+                    return false;
+                }
+                let session = self.sessions.entry(id).or_default();
+                if let Some(mut other) = session.link.take() {
+                    other.take_over();
+                }
+                for (packet, message) in &session.in_flight {
+                    link.publish(*packet, true, message);
+                    self.again += 1;
+                }
+                session.link = Some(link);
+            }
+            Said::Subscribe { packet, filters } => {
+                let Some(session) = self.sessions.get_mut(id) else { return false };
+                let Some(link) = &mut session.link else { return false };
+                let said: Vec<Option<bool>> = filters
+                    .iter()
+                    .map(|filter| {
+                        let denied = self.denied.contains(filter);
+                        (!denied).then(|| !self.only_qos0.contains(filter))
+                    })
+                    .collect();
+                session.filters.extend(filters);
+                link.subscribed(packet, &said);
+            }
+            Said::Acknowledge(packet) => {
+                let Some(session) = self.sessions.get_mut(id) else { return false };
+                let place = session.in_flight.iter().position(|(used, _)| *used == packet);
+                match place.and_then(|place| session.in_flight.remove(place)) {
+                    Some((_, message)) => {
+                        if let Some(watch) = &mut self.watch {
+                            watch(&message);
+                        }
+                        self.acknowledged.push(message.number);
+                    }
+                    None => self.stray += 1,
+                }
+            }
+            Said::Ping => {
+                let Some(session) = self.sessions.get_mut(id) else { return false };
+                if let Some(link) = &mut session.link {
+                    link.write(&[0xD0, 0]);
+                }
+            }
+            Said::End => return false,
+        }
+        self.send();
+        true
+    }
+}
+
+fn serve(mut stream: TcpStream, state: &Mutex<State>) {
+    let number = {
+        let mut state = state.lock().unwrap();
+        state.connected += 1;
+        state.connected
+    };
+    let (mut bytes, mut part) = (BytesMut::new(), [0; 4096]);
+    let (mut is_v5, mut id) = (None, String::new());
+    'all: loop {
+        match stream.read(&mut part) {
+            Ok(count) if count > 0 => bytes.extend_from_slice(&part[..count]),
+            _ => break,
+        }
+        if is_v5.is_none() && bytes.len() > 16 {
+            // Behind the fixed header's 2 bytes, or more, and the name.
+            let name = bytes.windows(4).position(|four| four == b"MQTT").unwrap();
+            is_v5 = Some(bytes[name + 4] == 5);
+        }
+        let Some(is_v5) = is_v5 else { continue };
+        while let Some(said) = hear(&mut bytes, is_v5) {
+            if let Said::Connect { id: said, .. } = &said {
+                id.clone_from(said);
+                while state.lock().unwrap().holds {
+                    std::thread::sleep(std::time::Duration::from_millis(5));
+                }
+            }
+            let mut state = state.lock().unwrap();
+            let is_mine =
+                |session: &Session| session.link.as_ref().is_some_and(|link| link.number == number);
+            let is_over = !matches!(said, Said::Connect { .. })
+                && !state.sessions.get(&id).is_some_and(is_mine);
+            if is_over || !state.hear(said, number, &stream, is_v5, &id) {
+                break 'all;
+            }
+        }
+    }
+    let mut state = state.lock().unwrap();
+    if let Some(session) = state.sessions.get_mut(&id)
+        && session.link.as_ref().is_some_and(|link| link.number == number)
+    {
+        session.link = None;
+    }
+    // A reset would take what has been said with it.
+    let _ = stream.shutdown(Shutdown::Both);
+}
+
+/// The next thing that is said, if it is there as a whole.
+fn hear(bytes: &mut BytesMut, is_v5: bool) -> Option<Said> {
+    if is_v5 {
+        return match five::Packet::read(bytes, None) {
+            Ok(five::Packet::Connect(connect, _, login)) => Some(Said::Connect {
+                id: connect.client_id,
+                login: login.map(|login| (login.username, login.password)),
+                clean: connect.clean_start,
+                receive_max: connect
+                    .properties
+                    .and_then(|it| it.receive_maximum)
+                    .map_or(65_535, usize::from),
+            }),
+            Ok(five::Packet::Subscribe(subscribe)) => Some(Said::Subscribe {
+                packet: subscribe.pkid,
+                filters: subscribe.filters.into_iter().map(|filter| filter.path).collect(),
+            }),
+            Ok(five::Packet::PubAck(ack)) => Some(Said::Acknowledge(ack.pkid)),
+            Ok(five::Packet::PingReq(_)) => Some(Said::Ping),
+            Err(rumqttc::v5::mqttbytes::Error::InsufficientBytes(_)) => None,
+            _ => Some(Said::End),
+        };
+    }
+    match three::Packet::read(bytes, PACKET_BYTES_MAX) {
+        Ok(three::Packet::Connect(connect)) => Some(Said::Connect {
+            id: connect.client_id,
+            login: connect.login.map(|login| (login.username, login.password)),
+            clean: connect.clean_session,
+            receive_max: usize::MAX,
+        }),
+        Ok(three::Packet::Subscribe(subscribe)) => Some(Said::Subscribe {
+            packet: subscribe.pkid,
+            filters: subscribe.filters.into_iter().map(|filter| filter.path).collect(),
+        }),
+        Ok(three::Packet::PubAck(ack)) => Some(Said::Acknowledge(ack.pkid)),
+        Ok(three::Packet::PingReq) => Some(Said::Ping),
+        Err(rumqttc::Error::InsufficientBytes(_)) => None,
+        _ => Some(Said::End),
+    }
+}
+
+impl Link {
+    fn write(&mut self, bytes: &[u8]) {
+        // Who has gone is noticed by the thread that reads.
+        let _ = self.stream.write_all(bytes);
+    }
+
+    fn say_three(&mut self, packet: &three::Packet) {
+        let mut bytes = BytesMut::new();
+        packet.write(&mut bytes, PACKET_BYTES_MAX).unwrap();
+        self.write(&bytes);
+    }
+
+    fn say_five(&mut self, packet: &five::Packet) {
+        let mut bytes = BytesMut::new();
+        packet.write(&mut bytes, None).unwrap();
+        self.write(&bytes);
+    }
+
+    fn accept(
+        &mut self,
+        session_present: bool,
+        refusal: Option<(three::ConnectReturnCode, five::ConnectReturnCode)>,
+    ) {
+        if self.is_v5 {
+            let code = refusal.map_or(five::ConnectReturnCode::Success, |(_, code)| code);
+            let connack = five::ConnAck { session_present, code, properties: None };
+            self.say_five(&five::Packet::ConnAck(connack));
+        } else {
+            let code = refusal.map_or(three::ConnectReturnCode::Success, |(code, _)| code);
+            self.say_three(&three::Packet::ConnAck(three::ConnAck { session_present, code }));
+        }
+    }
+
+    fn publish(&mut self, packet: u16, again: bool, message: &Published) {
+        let (topic, payload) = (message.topic.clone(), message.payload.clone());
+        if self.is_v5 {
+            let qos = if packet == 0 { QoS5::AtMostOnce } else { QoS5::AtLeastOnce };
+            let mut publish = five::Publish::new(topic, qos, payload, None);
+            (publish.pkid, publish.dup) = (packet, again);
+            self.say_five(&five::Packet::Publish(publish));
+        } else {
+            let qos = if packet == 0 { QoS::AtMostOnce } else { QoS::AtLeastOnce };
+            let mut publish = three::Publish::new(topic, qos, payload);
+            (publish.pkid, publish.dup) = (packet, again);
+            self.say_three(&three::Packet::Publish(publish));
+        }
+    }
+
+    /// For each filter: none is a refusal, false is QoS 0.
+    fn subscribed(&mut self, packet: u16, said: &[Option<bool>]) {
+        if self.is_v5 {
+            let codes = said.iter().map(|granted| match granted {
+                None => five::SubscribeReasonCode::NotAuthorized,
+                Some(true) => five::SubscribeReasonCode::Success(QoS5::AtLeastOnce),
+                Some(false) => five::SubscribeReasonCode::Success(QoS5::AtMostOnce),
+            });
+            let suback =
+                five::SubAck { pkid: packet, return_codes: codes.collect(), properties: None };
+            self.say_five(&five::Packet::SubAck(suback));
+        } else {
+            let codes = said.iter().map(|granted| match granted {
+                None => three::SubscribeReasonCode::Failure,
+                Some(true) => three::SubscribeReasonCode::Success(QoS::AtLeastOnce),
+                Some(false) => three::SubscribeReasonCode::Success(QoS::AtMostOnce),
+            });
+            let suback = three::SubAck::new(packet, codes.collect());
+            self.say_three(&three::Packet::SubAck(suback));
+        }
+    }
+
+    /// Another client has its session.
+    fn take_over(&mut self) {
+        if self.is_v5 {
+            // DISCONNECT with its reason and no properties: the codec would not write their length.
+            self.write(&[0xE0, 2, five::DisconnectReasonCode::SessionTakenOver as u8, 0]);
+        }
+        self.close();
+    }
+
+    fn close(&self) {
+        let _ = self.stream.shutdown(Shutdown::Both);
+    }
+}

@@ -1,0 +1,516 @@
+//! Agents that read from a broker.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::process::Command;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use afterbay_test_form::{Wait, edge_kills};
+use serde_json::Value;
+
+use crate::broker::Broker;
+use crate::site::{Process, World};
+use crate::{program, run};
+
+const VERSIONS: [&str; 2] = ["3", "5"];
+/// Columns that the plan `project` gives.
+const PROJECT: [&str; 3] = ["room", "EXPR$1", "device"];
+const TOPIC: &str = "sensors/a/temp";
+
+/// A row; its number is in two columns, and its name in a third.
+fn row(number: u64) -> String {
+    let (minute, second) = (number / 60 % 60, number % 60);
+    format!(
+        "{{\"device\":\"m{number}.\",\"room\":{},\"temperature\":20.5,\"n\":{number},\"ts\":\"2026-01-01 00:{minute:02}:{second:02}Z\"}}",
+        number % 10
+    )
+}
+
+fn command(world: &World, broker: &Broker, version: &str) -> Command {
+    command_of(world, broker, version, "20ms", "data-dev1")
+}
+
+fn command_of(world: &World, broker: &Broker, version: &str, linger: &str, data: &str) -> Command {
+    let mut command = program();
+    command.args(["agent", "--site", "dev1", "--linger", linger, "--admin", "127.0.0.1:0"]);
+    command.arg("--plan").arg(&world.plan).arg("--data").arg(world.path(data));
+    command.args(["--gateway", &world.relay.address.to_string()]);
+    command.args(["--tls-server-name", "localhost"]);
+    command.arg("--tls-roots").arg(world.path("server.pem"));
+    command.arg("--key-file").arg(world.path("keys/dev1.key"));
+    command.args(["--mqtt", &broker.url(), "--mqtt-version", version, "--topic", "sensors/+/temp"]);
+    command
+}
+
+fn start(world: &World, broker: &Broker, version: &str) -> Process {
+    let agent = Process::start(&mut command(world, broker, version));
+    Wait::block("the agent has subscribed", || broker.is_listened_to());
+    agent
+}
+
+/// Rows at the gateway, or none yet.
+fn rows(world: &World) -> Vec<String> {
+    let path = world.path("out/edge_partials/00000.ndjson");
+    if std::fs::read_to_string(path.with_extension("committed")).is_err() {
+        return Vec::new();
+    }
+    let text = std::fs::read_to_string(path).unwrap_or_default();
+    let rows = text.lines().filter_map(|line| {
+        let row: Value = serde_json::from_str(line).ok()?;
+        row["device"].as_str().map(str::to_owned)
+    });
+    rows.collect()
+}
+
+fn names(numbers: impl Iterator<Item = u64>) -> Vec<String> {
+    numbers.map(|number| format!("m{number}.")).collect()
+}
+
+fn wait_for_rows(world: &World, expected: &[String]) {
+    let wait = Wait::until("the rows have come");
+    loop {
+        let found = rows(world);
+        if found.len() >= expected.len() {
+            assert_eq!(found, expected);
+            return;
+        }
+        wait.check(found.len());
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// Ends it as a service manager does: what it has is committed or still the broker's.
+fn terminate(agent: Process) -> (i32, String) {
+    let id = agent.child.id().to_string();
+    assert!(Command::new("kill").args(["-TERM", &id]).status().unwrap().success());
+    agent.end()
+}
+
+#[test]
+fn messages_become_the_rows_that_lines_of_a_file_become() {
+    for version in VERSIONS {
+        let (world, broker) = (World::new("project", &["dev1"]), Broker::start());
+        let _gateway = world.gateway(&[]);
+        let agent = start(&world, &broker, version);
+        broker.publish(TOPIC, row(0));
+        broker.publish("sensors/b/temp", format!("{}\n{}\r\n", row(1), row(2)));
+        broker.publish("sensors/b/humidity", row(77));
+        // What is no row is left out, and its message is done with.
+        broker.publish(TOPIC, "");
+        broker.publish(TOPIC, "nonsense");
+        broker.publish(TOPIC, &b"\xff\xfe"[..]);
+        broker.publish(TOPIC, format!("{}\n{{\"device\":\"no time\"}}\n{}", row(3), row(4)));
+        broker.publish_qos0(TOPIC, row(5));
+        wait_for_rows(&world, &names(0..6));
+        Wait::block("everything is acknowledged", || broker.kept() == 0);
+        let lines: String = (0..6).map(|number| row(number) + "\n").collect();
+        world.write("dev1", &lines);
+        assert_eq!(world.rows("edge_partials")["dev1"], world.expected("dev1", &PROJECT));
+        let status = agent.status();
+        let mqtt = &status["mqtt"];
+        assert_eq!(mqtt["brokerUp"], true, "{status}");
+        let counts = ["messages", "sentAgain", "qos0", "unacknowledged", "badRows"];
+        let counts = counts.map(|name| mqtt[name].as_u64().unwrap());
+        assert_eq!(counts, [7, 0, 1, 0, 3], "{status}");
+        let place = format!(
+            "{} {TOPIC}:2: the time of events is null; filter such rows before they come here",
+            broker.url()
+        );
+        assert_eq!(mqtt["lastBadRow"], place, "{status}");
+        let admin = agent.said["admin"].as_str().unwrap();
+        let (_, text, _) = run(program().args(["status", "--at", admin]));
+        for line in [
+            &format!("  broker     {}  connected\n", broker.url()),
+            "  messages   7, 0 sent again, 0 unacknowledged\n",
+            "  unsafe     1 messages with QoS 0\n",
+            &format!("  bad rows   3, the last one: {place}\n"),
+        ] {
+            assert!(text.contains(line), "{text}");
+        }
+        // What is published while it is away waits for it, in its session.
+        let (code, error) = terminate(agent);
+        assert_eq!(code, 0, "{error}");
+        assert!(error.contains("bad rows were left out"), "{error}");
+        broker.publish(TOPIC, row(6));
+        let _agent = start(&world, &broker, version);
+        wait_for_rows(&world, &names(0..7));
+        assert_eq!(broker.state().stray, 0);
+    }
+}
+
+/// What is of the outbox in front of what the state says: entries that count.
+fn committed(data: &Path) -> String {
+    let Ok(state) = std::fs::read(data.join("state")) else { return String::new() };
+    // spec/edge-outbox.md: magic and checksum, five numbers of 4 bytes, the epoch.
+    let position = u64::from_be_bytes(state[37..45].try_into().unwrap());
+    let mut text = String::new();
+    let Ok(files) = std::fs::read_dir(data.join("outbox")) else { return text };
+    let mut files: Vec<_> = files.map(|file| file.unwrap().path()).collect();
+    files.retain(|file| file.extension().is_some_and(|extension| extension == "log"));
+    files.sort();
+    for file in files {
+        let bytes = std::fs::read(file).unwrap();
+        let mut rest = bytes.as_slice();
+        while rest.len() >= 16 {
+            let length = u32::from_be_bytes(rest[..4].try_into().unwrap()) as usize;
+            let entry = u64::from_be_bytes(rest[8..16].try_into().unwrap());
+            if entry >= position || rest.len() < 16 + length {
+                break;
+            }
+            text.push_str(&String::from_utf8_lossy(&rest[16..16 + length]));
+            rest = &rest[16 + length..];
+        }
+    }
+    text
+}
+
+/// Nobody is there to send rows to: everything that is committed stays in the outbox.
+#[test]
+fn nothing_is_acknowledged_before_it_is_in_the_log() {
+    for version in VERSIONS {
+        let (world, broker) = (World::new("project", &["dev1"]), Broker::start());
+        let early = Arc::new(Mutex::new(Vec::new()));
+        let (data, mine) = (world.path("data-dev1"), early.clone());
+        broker.state().watch = Some(Box::new(move |message| {
+            let text = String::from_utf8_lossy(&message.payload).into_owned();
+            let name = text.split('"').nth(3).unwrap();
+            if !committed(&data).contains(&format!("\"{name}\"")) {
+                mine.lock().unwrap().push(message.number);
+            }
+        }));
+        let agent = start(&world, &broker, version);
+        (0..200).for_each(|number| broker.publish(TOPIC, row(number)));
+        Wait::block("everything is acknowledged", || broker.kept() == 0);
+        assert_eq!(*early.lock().unwrap(), Vec::<u64>::new());
+        assert_eq!(broker.state().acknowledged, (0..200).collect::<Vec<u64>>(), "in their order");
+        assert_eq!(broker.state().stray, 0);
+        drop(agent);
+    }
+}
+
+#[test]
+fn a_full_outbox_leaves_messages_with_the_broker() {
+    for version in VERSIONS {
+        let (world, broker) = (World::new("project", &["dev1"]), Broker::start());
+        let mut command = command(&world, &broker, version);
+        let agent = Process::start(command.args(["--outbox-bytes", "4KiB"]));
+        Wait::block("the agent has subscribed", || broker.is_listened_to());
+        (0..600).for_each(|number| broker.publish(TOPIC, row(number)));
+        Wait::block("the agent holds", || agent.status()["held"].is_string());
+        let wait = Wait::until("it has as many as the broker sends");
+        loop {
+            let status = agent.status();
+            if status["mqtt"]["unacknowledged"] == 20 {
+                break;
+            }
+            wait.check(status);
+        }
+        assert!(broker.kept() > 300, "{}", broker.kept());
+        assert_eq!(agent.status()["mqtt"]["brokerUp"], true);
+        let _gateway = world.gateway(&[]);
+        wait_for_rows(&world, &names(0..600));
+        Wait::block("everything is acknowledged", || broker.kept() == 0);
+        assert_eq!(agent.status()["mqtt"]["connections"], 1);
+        let state = broker.state();
+        assert_eq!((state.stray, state.most_in_flight), (0, 20));
+    }
+}
+
+/// A broker that waits for acknowledgements, which wait for rows: no row would come before --linger is over. MQTT 5 says how many
+/// messages may be on their way, MQTT 3.1.1 does not.
+#[test]
+fn a_broker_that_waits_gets_a_commit() {
+    let (world, broker) = (World::new("project", &["dev1"]), Broker::start());
+    broker.state().window = 0;
+    let agent = Process::start(&mut command_of(&world, &broker, "5", "1h", "data-dev1"));
+    Wait::block("the agent has subscribed", || broker.is_listened_to());
+    (0..3000).for_each(|number| broker.publish(TOPIC, row(number)));
+    Wait::block("two windows are acknowledged", || broker.kept() <= 3000 - 2 * 1024);
+    assert!(broker.state().most_in_flight <= 1024);
+    drop(agent);
+
+    let (world, broker) = (World::new("project", &["dev1"]), Broker::start());
+    broker.state().window = 8;
+    let _agent = Process::start(&mut command_of(&world, &broker, "3", "2s", "data-dev1"));
+    Wait::block("the agent has subscribed", || broker.is_listened_to());
+    // With two seconds for each window, it would take longer than anybody waits.
+    (0..1200).for_each(|number| broker.publish(TOPIC, row(number)));
+    Wait::block("all windows are acknowledged", || broker.kept() == 0);
+    let state = broker.state();
+    assert_eq!((state.stray, state.most_in_flight), (0, 8));
+}
+
+#[test]
+fn a_broker_that_goes_and_comes_back_is_waited_for() {
+    for version in VERSIONS {
+        let (world, broker) = (World::new("project", &["dev1"]), Broker::start());
+        let _gateway = world.gateway(&[]);
+        broker.state().is_down = true;
+        let agent = Process::start(&mut command(&world, &broker, version));
+        Wait::block("the status says why", || {
+            let status = agent.status();
+            status["mqtt"]["brokerUp"] == false
+                && status["mqtt"]["brokerError"] != "not connected yet"
+        });
+        broker.state().is_down = false;
+        Wait::block("the agent has subscribed", || broker.is_listened_to());
+        let mut sent = BTreeSet::new();
+        for round in 0..6 {
+            (round * 100..round * 100 + 100).for_each(|number| {
+                sent.insert(number);
+                broker.publish(TOPIC, row(number));
+            });
+            if round % 3 == 2 {
+                // With all that is on its way: identifiers begin anew, and those of before mean nothing any more.
+                Wait::block("everything is acknowledged", || broker.kept() == 0);
+                broker.forget();
+            } else {
+                broker.cut();
+            }
+            Wait::block("the agent is there again", || broker.is_listened_to());
+        }
+        Wait::block("everything is acknowledged", || broker.kept() == 0);
+        let found = || rows(&world).into_iter().collect::<BTreeSet<_>>();
+        let expected: BTreeSet<String> = names(sent.into_iter()).into_iter().collect();
+        Wait::block("no row is missing", || found() == expected);
+        assert_eq!(broker.state().stray, 0, "acknowledged once for each time that it was sent");
+        let status = agent.status();
+        assert!(status["mqtt"]["connections"].as_u64().unwrap() >= 6, "{status}");
+    }
+}
+
+/// Their identifiers are other messages' on the next one.
+#[test]
+fn what_is_committed_without_a_connection_is_acknowledged_on_none() {
+    for version in VERSIONS {
+        let (world, broker) = (World::new("project", &["dev1"]), Broker::start());
+        let agent = Process::start(&mut command_of(&world, &broker, version, "1s", "data-dev1"));
+        Wait::block("the agent has subscribed", || broker.is_listened_to());
+        (0..20).for_each(|number| broker.publish(TOPIC, row(number)));
+        Wait::block("it has them", || agent.status()["mqtt"]["messages"] == 20);
+        // The broker is started again, without its sessions, and takes its time.
+        broker.state().holds = true;
+        broker.forget();
+        Wait::block("they are committed", || agent.status()["rows"] == 20);
+        broker.state().holds = false;
+        Wait::block("the agent has subscribed", || broker.is_listened_to());
+        (20..30).for_each(|number| broker.publish(TOPIC, row(number)));
+        Wait::block("everything is acknowledged", || broker.kept() == 0);
+        assert_eq!(agent.status()["rows"], 30);
+        let state = broker.state();
+        assert_eq!((state.stray, state.again), (0, 0));
+    }
+}
+
+/// Many messages of QoS 0, of which no broker waits for anything: what is not read waits in the network.
+#[test]
+fn a_queue_that_is_full_is_not_filled_further() {
+    /// Each of them is a quarter of what may be in the queue.
+    const PAYLOAD_BYTES: usize = 1 << 20;
+    let (world, broker) = (World::new("project", &["dev1"]), Broker::start());
+    let mut command = command(&world, &broker, "5");
+    let agent = Process::start(command.args(["--outbox-bytes", "4KiB"]));
+    Wait::block("the agent has subscribed", || broker.is_listened_to());
+    (0..200).for_each(|number| broker.publish(TOPIC, row(number)));
+    Wait::block("the agent holds", || agent.status()["held"].is_string());
+    let broker = Arc::new(broker);
+    let publishes = broker.clone();
+    std::thread::spawn(move || {
+        // Until nobody reads: then it waits, for the gateway.
+        for number in 200..240 {
+            publishes.publish_qos0(TOPIC, row(number) + &" ".repeat(PAYLOAD_BYTES));
+        }
+    });
+    Wait::block("the queue is full", || agent.status()["mqtt"]["qos0"].as_u64() >= Some(4));
+    assert!(agent.memory().is_none_or(|kib| kib < 45_000), "{:?} KiB", agent.memory());
+    let _gateway = world.gateway(&[]);
+    let expected: BTreeSet<String> = names(0..240).into_iter().collect();
+    Wait::block("no row is missing", || {
+        rows(&world).into_iter().collect::<BTreeSet<_>>() == expected
+    });
+    assert!(agent.memory().is_none_or(|kib| kib < 45_000), "{:?} KiB", agent.memory());
+}
+
+/// Kills an agent at random moments, so often, and sometimes its connection; then rows are at the gateway.
+fn kill(version: &str, arguments: &[&str], seed: u64) -> Vec<String> {
+    /// Messages between two kills: more than are done with before the second one.
+    const MESSAGES: u64 = 400;
+    let (world, broker) = (World::new("project", &["dev1"]), Broker::start());
+    let _gateway = world.gateway(&[]);
+    let begin = || {
+        let agent = Process::start(command(&world, &broker, version).args(arguments));
+        Wait::block("the agent has subscribed", || broker.is_listened_to());
+        agent
+    };
+    let mut agent = begin();
+    let mut random = seed | 1;
+    // Of each version.
+    let times = edge_kills().div_ceil(2);
+    for round in 0..times {
+        for number in round * MESSAGES..(round + 1) * MESSAGES {
+            broker.publish(TOPIC, row(number));
+        }
+        if round % 3 == 2 {
+            broker.cut();
+        }
+        random ^= random << 13;
+        random ^= random >> 7;
+        random ^= random << 17;
+        // Somewhere between a message and its acknowledgement: any moment is right.
+        std::thread::sleep(Duration::from_micros(random % 120_000));
+        agent.kill();
+        agent = begin();
+    }
+    Wait::block("everything is acknowledged", || broker.kept() == 0);
+    let expected: BTreeSet<String> = names(0..times * MESSAGES).into_iter().collect();
+    let wait = Wait::until("no row is missing");
+    loop {
+        // Everything is committed: how many rows there are is known.
+        let (found, committed) = (rows(&world), agent.status()["rows"].as_u64().unwrap());
+        if found.len() as u64 == committed {
+            assert_eq!(found.iter().cloned().collect::<BTreeSet<_>>(), expected);
+            let state = broker.state();
+            assert_eq!(state.stray, 0);
+            assert!(state.again > 0, "the kills have met nothing");
+            return found;
+        }
+        wait.check((found.len(), committed));
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn nothing_is_lost_when_an_agent_is_killed() {
+    for version in VERSIONS {
+        kill(version, &[], 0x5EED_0083);
+    }
+}
+
+#[test]
+fn nothing_is_doubled_either_if_rows_have_numbers() {
+    for version in VERSIONS {
+        let found = kill(version, &["--sequence", "n"], 0x5EED_0084);
+        assert_eq!(found, names(0..found.len() as u64), "once, and in their order");
+    }
+}
+
+#[test]
+fn numbers_grow_within_their_key() {
+    let (world, broker) = (World::new("project", &["dev1"]), Broker::start());
+    let _gateway = world.gateway(&[]);
+    let mut keyed = command(&world, &broker, "5");
+    let agent = Process::start(keyed.args(["--sequence", "n", "--by", "room"]));
+    Wait::block("the agent has subscribed", || broker.is_listened_to());
+    // Of rooms 0 to 9; then all of them again, in one message, and one without a number.
+    let lines: Vec<String> = (0..20).map(row).collect();
+    (10..20).for_each(|number| broker.publish(TOPIC, row(number)));
+    broker.publish(TOPIC, lines.join("\n"));
+    broker.publish(TOPIC, row(21).replace("\"n\":21,", ""));
+    broker.publish(TOPIC, row(20));
+    let expected = [names(10..20), names(20..21)].concat();
+    wait_for_rows(&world, &expected);
+    Wait::block("everything is acknowledged", || broker.kept() == 0);
+    let status = agent.status();
+    let mqtt = &status["mqtt"];
+    assert_eq!((&mqtt["repeatedRows"], &mqtt["badRows"]), (&20.into(), &1.into()), "{status}");
+    assert!(mqtt["lastBadRow"].as_str().unwrap().contains("column of --sequence is null"));
+    let (code, error) = terminate(agent);
+    assert_eq!(code, 0, "{error}");
+    let mut other = command(&world, &broker, "5");
+    let (code, _, error) = run(other.args(["--sequence", "n"]));
+    assert_eq!(code, 1, "{error}");
+    assert!(error.contains("--sequence n by room; give that again"), "{error}");
+    let mut none = command(&world, &broker, "5");
+    let (code, _, error) = run(none.args(["--sequence", "seq"]));
+    assert_eq!(code, 2, "{error}");
+    assert!(error.contains("has no column seq, but device"), "{error}");
+}
+
+#[test]
+fn what_a_broker_refuses_is_said_with_a_way_out() {
+    use rumqttc::ConnectReturnCode as Three;
+    use rumqttc::v5::mqttbytes::v5::ConnectReturnCode as Five;
+    for version in VERSIONS {
+        let (world, broker) = (World::new("project", &["dev1"]), Broker::start());
+        std::fs::write(world.path("password"), "secret\nnot this\n").unwrap();
+        let login = ["--user", "me", "--password-file"];
+        let expect = |arguments: &[&str], what: &[&str]| {
+            let mut command = command(&world, &broker, version);
+            command.args(arguments);
+            if arguments.contains(&"--password-file") {
+                command.arg(world.path("password"));
+            }
+            let (code, error) = Process::start(&mut command).end();
+            assert_eq!(code, 1, "{error}");
+            let broker = format!("afterbay edge: the broker {}: ", broker.url());
+            assert!(error.contains(&broker), "{error}");
+            what.iter().for_each(|what| assert!(error.contains(what), "{what}: {error}"));
+        };
+        let other = if version == "3" { "5" } else { "3" };
+        for (three, five, what) in [
+            (Three::NotAuthorized, Five::NotAuthorized, "client \"afterbay-dev1-edge_partials\""),
+            (Three::BadClientId, Five::ClientIdentifierNotValid, "--client-id"),
+            (
+                Three::RefusedProtocolVersion,
+                Five::UnsupportedProtocolVersion,
+                &format!("give --mqtt-version {other}"),
+            ),
+        ] {
+            broker.state().refusal = Some((three, five));
+            expect(&[], &[what]);
+        }
+        broker.state().refusal = None;
+        broker.state().login = Some(("me".to_owned(), "other".to_owned()));
+        expect(&[], &["it wants a user", "--password-file"]);
+        expect(&login, &["the user \"me\" or its password"]);
+        broker.state().login = Some(("me".to_owned(), "secret".to_owned()));
+        broker.state().denied.insert("secret/#".to_owned());
+        broker.state().only_qos0.insert("some/#".to_owned());
+        let denied = [&["--topic", "secret/#"], &login[..]].concat();
+        expect(&denied, &["topic \"secret/#\" is refused", "another --topic"]);
+        let denied = [&["--topic", "some/#"], &login[..]].concat();
+        expect(&denied, &["topic \"some/#\" is granted with QoS 0 only"]);
+        // Two agents with the same session.
+        broker.state().login = None;
+        let first = start(&world, &broker, version);
+        let second = Process::start(&mut command_of(&world, &broker, version, "20ms", "other"));
+        if version == "5" {
+            let (code, error) = first.end();
+            assert_eq!(code, 1, "{error}");
+            assert!(error.contains("another client has connected with the client id"), "{error}");
+        } else {
+            // MQTT 3.1.1 has no words for it: what is seen is that the broker closes connections.
+            drop((first, second));
+            broker.state().closes = true;
+            let agent = Process::start(&mut command(&world, &broker, version));
+            Wait::block("the status says what it may be", || {
+                let status = agent.status();
+                let why = status["mqtt"]["brokerError"].as_str().unwrap_or_default();
+                why.contains("another client may have the client id")
+            });
+        }
+    }
+}
+
+#[test]
+fn what_makes_no_sense_on_the_command_line_is_wrong_usage() {
+    let (world, broker) = (World::new("project", &["dev1"]), Broker::start());
+    for (arguments, what) in [
+        (&["--input", "x"][..], "cannot be used with"),
+        (&["--topic", "a/b+"], "+ stands for a whole level"),
+        (&["--user", "me"], "--password-file"),
+        (&["--client-id", ""], "1 to 65535 bytes"),
+        (&["--follow"], "cannot be used with"),
+    ] {
+        let (code, _, error) = run(command(&world, &broker, "5").args(arguments));
+        assert_eq!(code, 2, "{arguments:?}: {error}");
+        assert!(error.contains(what), "{arguments:?}: {error}");
+    }
+    let (code, _, error) = run(&mut command(&world, &broker, "4"));
+    assert!(code == 2 && error.contains("possible values: 3, 5"), "{error}");
+    let mut missing = command(&world, &broker, "5");
+    missing.args(["--user", "me", "--password-file"]).arg(world.path("none"));
+    let (code, _, error) = run(&mut missing);
+    assert!(code == 1 && error.contains("none: No such file"), "{error}");
+}
