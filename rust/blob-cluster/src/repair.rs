@@ -93,14 +93,15 @@ impl Replica {
         if !due || self.log.is_none() || self.peers.is_empty() {
             return;
         }
+        let after = self.repairs.after;
+        let ids = self.repairs.next();
         let nodes: Vec<&NodeId> = self.peers.keys().collect();
-        let next = |turn: usize| nodes[turn % nodes.len()].clone();
-        if !core.may_fetch(&next(self.repairs.turn)) {
+        let node = nodes[self.repairs.turn % nodes.len()].clone();
+        if !core.may_fetch(&node) {
+            self.repairs.after = after;
             self.repairs.wait(core);
             return;
         }
-        let ids = self.repairs.next();
-        let node = next(self.repairs.turn);
         if !core.detector.ask(&node, core.now.mono_ms) {
             self.repairs.turn += 1;
             self.repairs.after = None;

@@ -11,6 +11,7 @@ use afterbay_blob_store::{
 use afterbay_test_form::replica_cases;
 use bytes::Bytes;
 
+use crate::common::random::Random;
 use crate::common::{PARTITION, TestClock, blob_id, small_options};
 
 const BLOBS: u8 = 6;
@@ -18,21 +19,8 @@ const BLOBS: u8 = 6;
 const SAID_MS: u64 = 2_000;
 const END_MS: u64 = 10_000;
 
-/// SplitMix64.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, n: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (z ^ z >> 31) % n
-    }
-
-    fn expiry(&mut self) -> u64 {
-        if self.below(4) == 0 { 0 } else { SAID_MS + self.below(60) * 100 }
-    }
+fn expiry(random: &mut Random) -> u64 {
+    if random.below(4) == 0 { 0 } else { SAID_MS + random.below(60) * 100 }
 }
 
 /// A blob, and what was done to it.
@@ -50,7 +38,7 @@ impl Blob {
         let id = blob_id(number);
         let content =
             Content { container: 1, properties: Bytes::new(), body: vec![number; 600].into() };
-        let (kind, life, expires_ms) = (RecordKind::Put, 0, random.expiry());
+        let (kind, life, expires_ms) = (RecordKind::Put, 0, expiry(random));
         let put = Record { id, kind, life, time_ms: 1_000, expires_ms, content: Some(content) };
         let mut blob = Blob {
             id,
@@ -79,7 +67,7 @@ impl Blob {
             blob.is_deleted = !blob.is_deleted;
         }
         for update in 0..blob.updates {
-            blob.expires_ms = random.expiry();
+            blob.expires_ms = expiry(random);
             let time_ms = 1_150 + update * 100;
             blob.records.push(fact(RecordKind::TtlUpdate, 0, time_ms, blob.expires_ms));
         }

@@ -13,6 +13,7 @@ use afterbay_blob_store::{
 use afterbay_test_form::replica_cases;
 use bytes::Bytes;
 
+use crate::common::random::Random;
 use crate::common::{PARTITION, TestClock, blob_id, small_options};
 
 const BLOBS: u8 = 5;
@@ -20,31 +21,6 @@ const REPLICAS: usize = 3;
 /// Deletes of before may be compacted, undeletes come later.
 const OLD_MS: u64 = 1_500;
 const END_MS: u64 = 3_000;
-
-/// SplitMix64.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, n: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (z ^ z >> 31) % n
-    }
-
-    fn one_in(&mut self, n: u64) -> bool {
-        self.below(n) == 0
-    }
-
-    fn shuffled<T: Clone>(&mut self, items: &[T]) -> Vec<T> {
-        let mut items = items.to_vec();
-        for i in (1..items.len()).rev() {
-            items.swap(i, self.below(i as u64 + 1) as usize);
-        }
-        items
-    }
-}
 
 /// The maxima of a blob's records.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

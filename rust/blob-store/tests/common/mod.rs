@@ -3,6 +3,7 @@
 #![allow(unreachable_pub, reason = "all of the program sees it")]
 
 pub mod counting;
+pub mod random;
 pub mod sectors;
 mod steps;
 
