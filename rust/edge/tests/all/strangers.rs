@@ -71,6 +71,7 @@ fn a_key_that_cannot_be_read_now_ends_no_site() {
     let (code, error) = agent.end();
     assert_eq!(code, 0, "{error}");
     assert_eq!(world.rows("edge_partials")["dev1"], world.expected("dev1", &TUMBLE));
+    assert_eq!(gateway.status()["keyError"], serde_json::Value::Null, "it can be read now");
 }
 
 /// Whoever has taken the key along is out, also if it is connected.
