@@ -7,7 +7,7 @@ use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
-use afterbay_edge_link::{LinkError, Message, Refusal, accept};
+use afterbay_edge_link::{Message, Refusal, accept};
 use afterbay_edge_wire::{Frame, PAYLOAD_BYTES_MAX};
 
 use crate::error::{GatewayError, Result};
@@ -149,15 +149,19 @@ impl Doors {
     fn session(&self, id: u64, socket: TcpStream, place: Place) {
         let proved = RefCell::new(None);
         let key_of = |site: &str| {
-            let key = self.keys.known(site)?;
+            // That it cannot be read is for who looks after the gateway.
+            let key = self
+                .keys
+                .known(site)
+                .inspect_err(|error| self.shared.key_failed(site, error.to_string()))?;
+            self.shared.key_is_read(site);
             *proved.borrow_mut() = key.clone();
             Ok(key.map(|key| key.key))
         };
         let (tls, limits) = (self.options.tls.clone(), self.options.limits);
         let (site, link, mut receiver) = match accept(socket, tls, key_of, limits) {
             Ok(accepted) => accepted,
-            // Who is not known has been told so. That a key cannot be read is for who looks after the gateway.
-            Err(LinkError::Key(error)) => return self.shared.key_failed(error.to_string()),
+            // Who is not known has been told so.
             Err(_) => return,
         };
         drop(place);

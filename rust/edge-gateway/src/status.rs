@@ -55,7 +55,7 @@ pub struct GatewayStatus {
     pub connections: usize,
     /// Connections that had to go before they had said who they are, since there were so many of them.
     pub handshakes_dropped: u64,
-    /// Why the key of a site could not be read when it came, the last time.
+    /// Why the key of a site could not be read when it came last; none as soon as it can be.
     pub key_error: Option<String>,
     /// Why the output does not take anything.
     pub error: Option<String>,

@@ -59,14 +59,14 @@ pub(crate) struct Client {
 #[derive(Debug, Default)]
 pub(crate) struct Shared {
     status: Mutex<GatewayStatus>,
-    /// Why a key could not be read, the last time.
-    key_error: Mutex<Option<String>>,
+    /// A site whose key could not be read when it came last, and why.
+    key_error: Mutex<Option<(String, String)>>,
     failed: Mutex<Option<GatewayError>>,
 }
 
 impl Shared {
     pub(crate) fn status(&self) -> GatewayStatus {
-        let key_error = self.key_error().clone();
+        let key_error = self.key_error().clone().map(|(_, error)| error);
         GatewayStatus { key_error, ..self.lock().clone() }
     }
 
@@ -75,11 +75,16 @@ impl Shared {
     }
 
     /// A site has come whose key cannot be read.
-    pub(crate) fn key_failed(&self, error: String) {
-        *self.key_error() = Some(error);
+    pub(crate) fn key_failed(&self, site: &str, error: String) {
+        *self.key_error() = Some((site.to_owned(), error));
     }
 
-    fn key_error(&self) -> MutexGuard<'_, Option<String>> {
+    /// The key of a site was read, or it has none.
+    pub(crate) fn key_is_read(&self, site: &str) {
+        self.key_error().take_if(|(failed, _)| failed == site);
+    }
+
+    fn key_error(&self) -> MutexGuard<'_, Option<(String, String)>> {
         self.key_error.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
