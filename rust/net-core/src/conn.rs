@@ -1,5 +1,5 @@
-//! A connection that has rings, or may get some: its two directions, and what both sides have said. It lies in memory that a process shares with its
-//! children: after a fork, each of them may use it, as with TCP.
+//! A connection, with rings or without: its two directions, and what both sides have said. It lies in memory that a process shares
+//! with its children: after a fork, each of them may use it, as with TCP.
 
 use std::mem::offset_of;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};

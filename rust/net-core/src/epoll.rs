@@ -1,5 +1,5 @@
-//! `epoll` of sockets that have rings. Beside the socket, its bells are in the program's epoll, under names of ours; what comes of
-//! them is put together into what TCP would have said.
+//! `epoll` of connections. Beside the socket, the bells of its rings are in the program's epoll, if it has any, under names of ours;
+//! what comes of them is put together into what TCP would have said.
 //!
 //! ```text
 //!   program:  fd, events, data
@@ -12,7 +12,7 @@
 //! kernel may wait for bytes that the program does not wait for, also of a socket that the program has taken out (it is parked): they
 //! may not come before it does again, and then three system calls are spared. If they come, the kernel is told.
 //!
-//! Descriptors without rings stay as the program wants them; they are noted, since a socket may be there before it connects.
+//! Other descriptors stay as the program wants them; they are noted, since a socket may be there before it connects.
 
 #![allow(unsafe_code, reason = "events are packed structures of C")]
 
@@ -56,7 +56,7 @@ const WITH_EXCLUSIVE: u32 =
 /// Who has it drops no [`Ref`]: who is last empties a slot, by a lock that comes before this one (see `fork`).
 static SETS: Lock<Sets> =
     Lock::new(Sets { entries: Vec::new(), free: Vec::new(), of: BTreeMap::new(), serial: 0 });
-/// Registrations of sockets with rings.
+/// Registrations of connections.
 static IN_USE: AtomicUsize = AtomicUsize::new(0);
 
 /// What fired.
@@ -81,7 +81,7 @@ struct Sets {
 struct Entry {
     epoll: i32,
     fd: i32,
-    /// Of a socket with rings.
+    /// Of a connection.
     slot: Option<u32>,
     events: u32,
     data: u64,
@@ -107,7 +107,7 @@ impl Entry {
     }
 }
 
-/// Whether any socket with rings is in an epoll.
+/// Whether any connection is in an epoll.
 pub fn is_used() -> bool {
     IN_USE.load(SeqCst) > 0
 }
@@ -246,7 +246,7 @@ fn control_by_token(epoll: i32, operation: c_int, fd: i32, event: epoll_event) -
     }
 }
 
-/// A socket gets rings that may be in an epoll already.
+/// A socket that may be in an epoll already is a connection from now on.
 pub(crate) fn adopt(at: &Ref, fd: i32) {
     let Ok(mut sets) = SETS.lock() else { return };
     for index in sets.of_descriptor(fd) {
@@ -274,7 +274,7 @@ pub(crate) fn equip(at: &Ref) {
     }
 }
 
-/// A socket has no rings any more, and stays in its epolls.
+/// A socket is no connection of the table any more, and stays in its epolls.
 pub(crate) fn release(at: &Ref, fd: i32) {
     let Ok(mut sets) = SETS.lock() else { return };
     for index in sets.of_descriptor(fd) {
@@ -372,8 +372,8 @@ pub fn wait(
     }
 }
 
-/// Puts together what TCP would have said. How many events there are then. Whoever waited needs it, also if there were no sockets
-/// with rings when the wait began.
+/// Puts together what TCP would have said. How many events there are then. Whoever waited needs it, also if there were no
+/// connections when the wait began.
 pub fn translate(events: &mut [epoll_event]) -> usize {
     let mut said = 0;
     // Where the event of a registration is.
@@ -429,7 +429,7 @@ fn trim(index: u32, serial: u64, conn: &Conn) {
     }
 }
 
-/// A registration of this name, and its connection if it has rings.
+/// A registration of this name, and its connection if it is one's.
 fn entry_of(index: u32, serial: u64) -> Option<(Entry, Option<Ref>)> {
     let sets = SETS.lock().ok()?;
     let entry = *sets.entries.get(index as usize)?;
