@@ -3,8 +3,8 @@
 //!
 //! ```text
 //!   open      who has connected offers rings, who has accepted claims them   agent, descriptors, worth
-//!   io        blocking reads and writes                                    conn (both directions), back (to TCP), iov, spin
-//!   poll, epoll   readiness: TCP's and the bells', together
+//!   io        blocking reads and writes                                    conn, receive, send, back (to TCP), iov, spin
+//!   poll, epoll   readiness: TCP's and the bells', together              registration
 //!   files     close, dup, shutdown, splice, and the ways back to TCP      relay, relaying
 //!   service   a thread that does what nobody of the program asks for       status
 //!   slot      which descriptor is which connection                         shared, owners, family, link, lock, fork, memory
@@ -39,8 +39,11 @@ pub mod open;
 mod owners;
 pub mod poll;
 pub mod process;
+mod receive;
+mod registration;
 mod relay;
 mod relaying;
+mod send;
 mod service;
 mod shared;
 pub mod slot;
