@@ -77,13 +77,7 @@ impl Conn {
         self.note(reason);
         self.wants_tcp.store(true, SeqCst);
         self.input()?.path.demote().map_err(|_| self.is_broken(fd))?;
-        let mut out = self.out()?;
-        self.keep_back(&mut out, fd)?;
-        let is_sent = match out.path.route() {
-            Ok(Route::Backlog(_)) if !is_dead(fd) => self.send_backlog(&mut out, fd)?,
-            _ => true,
-        };
-        self.track(&mut out);
+        let is_sent = self.out_goes_back(fd, reason)?;
         self.ring_call();
         Ok(is_sent)
     }

@@ -1,32 +1,24 @@
-//! A connection that has rings, or may get some: its two directions, and what both sides have said. It lies in memory that a process shares with its
-//! children: after a fork, each of them may use it, as with TCP.
+//! A connection, with rings or without: its two directions, and what both sides have said. It lies in memory that a process shares
+//! with its children: after a fork, each of them may use it, as with TCP.
 
 use std::mem::offset_of;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU32, AtomicU64};
 
 use afterbay_net_proto::Reason;
-use afterbay_net_ring::{
-    Consumer, Direction, Field, Incoming, Outgoing, Producer, Route, Shared, Source,
-};
+use afterbay_net_ring::{Consumer, Direction, Incoming, Outgoing, Producer};
 use rustix::io::Errno;
 
-use crate::iov::Buffers;
+use crate::family;
 use crate::link::{BellLink, BellPlace, Blank, RingLink};
 use crate::lock::{Guard, Lock};
-use crate::memory::Account;
 use crate::owners::Owners;
 use crate::slot::{Local, Ref};
 use crate::sys::{self, Result};
 use crate::worth::Worth;
-use crate::{family, slot};
 
-/// Bytes of small buffers that are written at once.
-const GATHER: usize = 16 << 10;
 /// Of a timeout that nobody has asked for.
 const UNKNOWN: u64 = u64::MAX;
-/// Bytes that are thrown away at once (`MSG_TRUNC`).
-const WASTE: usize = 4096;
 
 /// A connection that has rings, or may get some. Without, it is like one whose other end never came for them: its rings are
 /// blank, and all goes by TCP and is counted.
@@ -92,9 +84,9 @@ pub(crate) struct Conn {
 pub(crate) struct Input {
     pub(crate) path: Incoming<RingLink, BellLink>,
     /// TCP's error, as long as there are bytes before it.
-    error: Option<Errno>,
+    pub(crate) error: Option<Errno>,
     /// The program was told that the other end died with unread bytes.
-    is_reset: bool,
+    pub(crate) is_reset: bool,
 }
 
 /// What goes.
@@ -104,7 +96,7 @@ pub(crate) struct Out {
     /// `shutdown`.
     pub(crate) is_shut: bool,
     /// There was no room for all that the program wanted to write: a larger ring would have had some.
-    wants_more: bool,
+    pub(crate) wants_more: bool,
 }
 
 /// What came of an attempt.
@@ -208,54 +200,6 @@ impl Conn {
         self.is_plain.load(Relaxed) && self.worth.count(bytes)
     }
 
-    /// Before a wait for bytes: the bell, or nothing if there are no rings, and then this wait is counted until
-    /// [`Conn::end_blind`].
-    pub(crate) fn begin_wait(&self) -> Option<i32> {
-        if !self.is_plain.load(SeqCst) {
-            return Some(self.read_bell.fd());
-        }
-        // Only a signal handler's, which interrupted who has it: that one is waited for by nobody.
-        let Ok(_input) = self.input() else { return Some(self.read_bell.fd()) };
-        // It is done by who has this lock.
-        if self.is_plain.load(SeqCst) {
-            self.blind.fetch_add(1, SeqCst);
-            return None;
-        }
-        Some(self.read_bell.fd())
-    }
-
-    /// Receives as the kernel does it, by `receive`, and waits as it does, if there are no rings. The other end writes into none
-    /// meanwhile.
-    pub(crate) fn receive_plainly(
-        &self,
-        flags: i32,
-        receive: impl FnOnce() -> Result<usize>,
-    ) -> Option<Result<usize>> {
-        if !self.is_plain.load(Relaxed) {
-            return None;
-        }
-        {
-            let input = self.input().ok()?;
-            if !self.is_plain.load(SeqCst) || input.error.is_some() {
-                return None;
-            }
-            self.blind.fetch_add(1, SeqCst);
-        }
-        let received = receive();
-        if let Ok(bytes) = received
-            && flags & libc::MSG_PEEK == 0
-        {
-            // Before anybody may be told that this end reads the ring.
-            self.received(bytes);
-        }
-        self.end_blind();
-        Some(received)
-    }
-
-    pub(crate) fn end_blind(&self) {
-        self.blind.fetch_sub(1, SeqCst);
-    }
-
     pub(crate) fn input(&self) -> Result<Guard<'_, Input>> {
         // A signal handler that interrupted a call on the same socket: it finds it busy.
         self.input.lock().map_err(|_| Errno::AGAIN)
@@ -292,27 +236,6 @@ impl Conn {
         }
     }
 
-    /// Whether the kernel has all that comes, as long as the other end is there.
-    pub(crate) fn is_read_by_tcp(&self) -> bool {
-        self.input().is_ok_and(|mut input| {
-            input.path.waits_for_producer() && input.path.source() != Ok(Source::Ring)
-        })
-    }
-
-    /// An error that TCP has said, and the program has not heard.
-    pub(crate) fn keep_error(&self, error: Errno) {
-        if let Ok(mut input) = self.input() {
-            input.error = Some(error);
-        }
-    }
-
-    /// So many bytes were received past [`Conn::try_receive`].
-    pub(crate) fn received(&self, bytes: usize) {
-        if let Ok(mut input) = self.input() {
-            input.path.received(bytes);
-        }
-    }
-
     /// Notes why it did not get rings just now.
     pub(crate) fn refuse(&self, reason: Reason) {
         self.refused.store(reason.code(), Relaxed);
@@ -339,239 +262,6 @@ impl Conn {
         Errno::CONNRESET
     }
 
-    /// Receives what there is. Never waits.
-    pub(crate) fn try_receive(&self, fd: i32, to: &mut Buffers<'_>, flags: i32) -> Result<Step> {
-        let mut input = self.input()?;
-        // Not before: a program that only hands the socket on (inetd's way) leaves all bytes where the next one finds them.
-        if flags & libc::MSG_PEEK == 0 && !input.is_attached() && self.may_attach() {
-            input.path.attach();
-        }
-        self.receive_with(&mut input, fd, to, flags)
-    }
-
-    /// Whether all who wait for bytes wait for those of the ring, too. By who has `input`.
-    fn may_attach(&self) -> bool {
-        !self.is_plain.load(SeqCst) && self.blind.load(SeqCst) == 0
-    }
-
-    fn receive_with(
-        &self,
-        input: &mut Input,
-        fd: i32,
-        to: &mut Buffers<'_>,
-        flags: i32,
-    ) -> Result<Step> {
-        let mut total = 0;
-        // Each change of the source is looked at once more; a peer that lies does not keep us here.
-        for _ in 0..8 {
-            let source = input.path.source().map_err(|_| self.is_broken(fd))?;
-            let step = match source {
-                Source::Ring => self.receive_by_ring(input, fd, to, flags),
-                Source::Tcp { limit } => self.receive_by_tcp(input, fd, to, flags, limit),
-            };
-            match step {
-                Ok(None) => {}
-                // Beyond a move, the rest is where the next bytes come from.
-                Ok(Some(Step::Moved(length))) => {
-                    total += length;
-                    let is_peek = flags & libc::MSG_PEEK != 0;
-                    if is_peek || to.is_empty() || !input.has_moved_on(source) {
-                        return Ok(Step::Moved(total));
-                    }
-                }
-                Ok(Some(_)) if total > 0 => return Ok(Step::Moved(total)),
-                Ok(Some(step)) => return Ok(step),
-                // The next call says it.
-                Err(error) if total > 0 => {
-                    input.error = Some(error);
-                    return Ok(Step::Moved(total));
-                }
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(if total > 0 { Step::Moved(total) } else { Step::Nothing })
-    }
-
-    /// Nothing: look again.
-    fn receive_by_ring(
-        &self,
-        input: &mut Input,
-        fd: i32,
-        to: &mut Buffers<'_>,
-        flags: i32,
-    ) -> Result<Option<Step>> {
-        let length = input.take(to, flags).map_err(|_| self.is_broken(fd))?;
-        if length > 0 {
-            if self.is_in_epoll.load(Relaxed) && flags & libc::MSG_PEEK == 0 {
-                // So that a wait by epoll is not woken in vain, and that the next bytes are an edge.
-                input.path.settle().map_err(|_| self.is_broken(fd))?;
-            }
-            return Ok(Some(Step::Moved(length)));
-        }
-        if let Some(error) = input.error.take() {
-            return Err(error);
-        }
-        if input.path.is_ended().map_err(|_| self.is_broken(fd))? {
-            return Ok(Some(Step::End));
-        }
-        // What TCP says is said after what is in the ring: which is looked at once more.
-        let said = sys::peek(fd);
-        if input.path.available().map_err(|_| self.is_broken(fd))? > 0 {
-            input.error = said.err().filter(|&error| error != Errno::AGAIN);
-            return Ok(None);
-        }
-        if input.path.source().map_err(|_| self.is_broken(fd))? != Source::Ring {
-            return Ok(None);
-        }
-        match said {
-            // Not a word of an end: it is dead. TCP resets a connection whose bytes nobody has read.
-            Ok(0) if !input.is_reset && self.has_unread() => {
-                input.is_reset = true;
-                Err(Errno::CONNRESET)
-            }
-            Ok(0) => Ok(Some(Step::End)),
-            // Bytes on TCP that come after those of the ring, without a word of it.
-            Ok(_) => Err(self.is_broken(fd)),
-            Err(Errno::AGAIN) if input.path.settle().map_err(|_| self.is_broken(fd))? => Ok(None),
-            Err(Errno::AGAIN) => Ok(Some(Step::Nothing)),
-            Err(error) => Err(error),
-        }
-    }
-
-    fn receive_by_tcp(
-        &self,
-        input: &mut Input,
-        fd: i32,
-        to: &mut Buffers<'_>,
-        flags: i32,
-        limit: Option<u64>,
-    ) -> Result<Option<Step>> {
-        if let Some(error) = input.error.take() {
-            return Err(error);
-        }
-        let room = limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
-        let some = to.some(room);
-        let flags = (flags | libc::MSG_DONTWAIT) & !libc::MSG_WAITALL;
-        match sys::receive(fd, some.as_slice(), flags) {
-            Ok(0) if limit.is_none() => {
-                // The peer may have said that its last bytes are in the ring.
-                let source = input.path.source().map_err(|_| self.is_broken(fd))?;
-                let is_end = matches!(source, Source::Tcp { limit: None });
-                if is_end && self.has_rest(input, fd)? {
-                    return Ok(None);
-                }
-                Ok(is_end.then_some(Step::End))
-            }
-            Ok(0) => Ok(Some(Step::End)),
-            Ok(length) => {
-                if flags & libc::MSG_PEEK == 0 {
-                    input.path.received(length);
-                    to.advance(length);
-                }
-                Ok(Some(Step::Moved(length)))
-            }
-            Err(Errno::AGAIN) if input.path.settle().map_err(|_| self.is_broken(fd))? => Ok(None),
-            Err(Errno::AGAIN) => Ok(Some(Step::Nothing)),
-            Err(error) => {
-                let source = input.path.source().map_err(|_| self.is_broken(fd))?;
-                if source == Source::Ring || self.has_rest(input, fd)? {
-                    input.error = Some(error);
-                    return Ok(None);
-                }
-                Err(error)
-            }
-        }
-    }
-
-    /// TCP brings nothing more now. Whether the other end is gone, and has not sent again what this side left in the ring.
-    pub(crate) fn has_rest(&self, input: &mut Input, fd: i32) -> Result<bool> {
-        // After this side's own `shutdown`, TCP says so too.
-        let has_ended = input.path.waits_for_producer() && sys::peer_has_ended(fd);
-        if !has_ended || sys::ioctl_number(fd, libc::FIONREAD) != Ok(0) {
-            return Ok(false);
-        }
-        input.path.end_of_tcp().map_err(|_| self.is_broken(fd))
-    }
-
-    /// Whether the other end has left bytes in its ring.
-    fn has_unread(&self) -> bool {
-        let has_unread = |out: &mut Out| out.is_ring_used() && out.unread() > 0;
-        self.out().is_ok_and(|mut out| has_unread(&mut out))
-    }
-
-    /// Sends what there is room for. Never waits.
-    pub(crate) fn try_send(&self, fd: i32, from: &mut Buffers<'_>, flags: i32) -> Result<Step> {
-        let mut out = self.out()?;
-        let step = self.send_with(&mut out, fd, from, flags);
-        self.track(&mut out);
-        step
-    }
-
-    fn send_with(
-        &self,
-        out: &mut Out,
-        fd: i32,
-        from: &mut Buffers<'_>,
-        flags: i32,
-    ) -> Result<Step> {
-        self.keep_back(out, fd)?;
-        let before = from.remaining();
-        for _ in 0..8 {
-            match out.path.route().map_err(|_| self.is_broken(fd))? {
-                Route::Ring if !out.is_shut => {
-                    out.grow(slot::account(self.slot)).map_err(|_| self.is_broken(fd))?;
-                    while !from.is_empty() {
-                        let length = out.write(from).map_err(|_| self.is_broken(fd))?;
-                        if length == 0 {
-                            break;
-                        }
-                        from.advance(length);
-                    }
-                    let moved = before - from.remaining();
-                    out.wants_more |= !from.is_empty();
-                    if moved > 0 || before == 0 {
-                        return Ok(Step::Moved(moved));
-                    }
-                    if !out.path.settle().map_err(|_| self.is_broken(fd))? {
-                        return Ok(Step::Nothing);
-                    }
-                }
-                Route::Backlog(_) => {
-                    self.note(Reason::Peer);
-                    if !self.send_backlog(out, fd)? {
-                        return Ok(Step::Nothing);
-                    }
-                }
-                Route::Tcp if self.may_switch(out, fd)? => {}
-                Route::Ring | Route::Tcp => {
-                    let some = from.some(usize::MAX);
-                    return match sys::send(fd, some.as_slice(), flags | libc::MSG_DONTWAIT) {
-                        Ok(length) => {
-                            out.path.sent(length);
-                            from.advance(length);
-                            Ok(Step::Moved(length))
-                        }
-                        Err(Errno::AGAIN) => Ok(Step::Nothing),
-                        Err(error) => Err(error),
-                    };
-                }
-            }
-        }
-        Ok(Step::Nothing)
-    }
-
-    /// Whether the direction has just moved to the ring.
-    fn may_switch(&self, out: &mut Out, fd: i32) -> Result<bool> {
-        if out.is_shut || self.hung_up.load(SeqCst) || self.wants_tcp.load(SeqCst) {
-            return Ok(false);
-        }
-        let is_moved = out.path.switch().map_err(|_| self.is_broken(fd))?;
-        if is_moved {
-            self.is_offered.store(false, Relaxed);
-        }
-        Ok(is_moved)
-    }
-
     /// Whether no other process has it that lives.
     pub(crate) fn is_only(&self) -> bool {
         !self.owners.has_other_than(family::own())
@@ -580,36 +270,6 @@ impl Conn {
     /// Both sides' libraries look at it.
     pub(crate) fn ring_call(&self) {
         self.call.ring();
-    }
-
-    /// Whether a read would find something in the ring: bytes, or an end. The bell is silent afterwards if not.
-    pub(crate) fn is_readable(&self) -> bool {
-        if self.is_plain.load(SeqCst) {
-            return false;
-        }
-        let Ok(mut input) = self.input() else { return false };
-        let is_ring = |input: &mut Input| matches!(input.path.source(), Ok(Source::Ring) | Err(_));
-        if is_ring(&mut input) {
-            return !matches!(input.path.settle(), Ok(false));
-        }
-        if !matches!(input.path.settle(), Ok(false)) {
-            return is_ring(&mut input) && !matches!(input.path.available(), Ok(0));
-        }
-        false
-    }
-
-    /// Whether there is room in the ring. The bell is silent afterwards if not.
-    pub(crate) fn is_writable(&self) -> bool {
-        let Ok(mut out) = self.out() else { return false };
-        !matches!(out.path.settle(), Ok(false))
-    }
-
-    /// Where writes go may have changed: who waits by epoll has to wait for something else.
-    pub(crate) fn track(&self, out: &mut Out) {
-        let is_ring = out.is_ring();
-        if self.writes_to_ring.swap(is_ring, SeqCst) != is_ring && self.is_in_epoll.load(SeqCst) {
-            crate::epoll::follow(self.slot);
-        }
     }
 }
 
@@ -623,113 +283,4 @@ pub(crate) fn is_dead(fd: i32) -> bool {
 fn next_id() -> u64 {
     static NEXT: AtomicU64 = AtomicU64::new(1);
     NEXT.fetch_add(1, Relaxed)
-}
-
-impl Input {
-    /// Whether the next bytes come from elsewhere.
-    fn has_moved_on(&mut self, from: Source) -> bool {
-        let is_ring = |source: &Source| *source == Source::Ring;
-        self.path.source().is_ok_and(|now| is_ring(&now) != is_ring(&from))
-    }
-
-    fn is_attached(&self) -> bool {
-        self.path.ring().is_attached()
-    }
-
-    /// Takes bytes of the ring, looks at them, or throws them away.
-    fn take(&mut self, to: &mut Buffers<'_>, flags: i32) -> afterbay_net_ring::Result<usize> {
-        let mut total = 0;
-        if flags & libc::MSG_PEEK != 0 {
-            let mut to = to.again();
-            while !to.is_empty() {
-                let length = self.path.peek(total, to.first_mut())?;
-                total += length;
-                if length == 0 {
-                    break;
-                }
-                to.advance(length);
-            }
-            return Ok(total);
-        }
-        while !to.is_empty() {
-            let length = if flags & libc::MSG_TRUNC != 0 {
-                let room = to.first().len().min(WASTE);
-                self.path.read(&mut [0; WASTE][..room])?
-            } else {
-                self.path.read(to.first_mut())?
-            };
-            total += length;
-            if length == 0 {
-                break;
-            }
-            to.advance(length);
-        }
-        Ok(total)
-    }
-}
-
-impl Out {
-    /// Writes into the ring. Small buffers are gathered: a reader sees all of them, and is woken once.
-    fn write(&mut self, from: &Buffers<'_>) -> afterbay_net_ring::Result<usize> {
-        let first = from.first();
-        if first.len() >= GATHER.min(from.remaining()) {
-            return self.path.write(first);
-        }
-        let mut gathered = [0; GATHER];
-        let mut length = 0;
-        let mut rest = from.again();
-        while length < GATHER && !rest.is_empty() {
-            let some = rest.first().len().min(GATHER - length);
-            gathered[length..length + some].copy_from_slice(&rest.first()[..some]);
-            length += some;
-            rest.advance(some);
-        }
-        self.path.write(&gathered[..length])
-    }
-
-    /// Makes the ring larger, if that was needed, if it can be now, and if there may be so much memory.
-    fn grow(&mut self, account: &Account) -> afterbay_net_ring::Result<()> {
-        if !self.wants_more {
-            return Ok(());
-        }
-        let ring = self.path.ring();
-        let more = ring.shared().capacity().bytes() - ring.shared().first_capacity().bytes();
-        if !ring.can_grow() || !account.take(more) {
-            self.wants_more = false;
-            return Ok(());
-        }
-        if self.path.grow()? {
-            self.wants_more = false;
-        } else {
-            account.give_back(more);
-        }
-        Ok(())
-    }
-
-    pub(crate) fn is_ring(&mut self) -> bool {
-        matches!(self.path.route(), Ok(Route::Ring))
-    }
-
-    /// Whether somebody at the other end has the rings.
-    pub(crate) fn is_attached(&self) -> bool {
-        self.path.ring().shared().value(Field::Attached) != 0
-    }
-
-    /// Bytes in the ring that the other end says it has not read.
-    pub(crate) fn unread(&self) -> u64 {
-        let ring = self.path.ring();
-        let read = ring.shared().value(Field::Tail);
-        ring.written().saturating_sub(read).min(ring.shared().capacity().bytes())
-    }
-
-    /// Whether the reader went back first.
-    pub(crate) fn is_stopped(&self) -> bool {
-        self.path.ring().is_stopped()
-    }
-
-    /// Whether what was written was for the reader of the ring, which has not said that it goes: if it is dead, it has not read it.
-    fn is_ring_used(&mut self) -> bool {
-        let left = self.path.ring().shared().value(Field::Left);
-        self.path.route().is_ok() && (left & 1 == 0 || left == afterbay_net_ring::NONE)
-    }
 }

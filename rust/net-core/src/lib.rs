@@ -3,18 +3,21 @@
 //!
 //! ```text
 //!   open      who has connected offers rings, who has accepted claims them   agent, descriptors, worth
-//!   io        blocking reads and writes                                    conn (both directions), back (to TCP), iov, spin
-//!   poll, epoll   readiness: TCP's and the bells', together
+//!   io        blocking reads and writes                                    conn, receive, send, back (to TCP), iov, spin
+//!   poll, epoll   readiness: TCP's and the bells', together              registration
 //!   files     close, dup, shutdown, splice, and the ways back to TCP      relay, relaying
 //!   service   a thread that does what nobody of the program asks for       status
-//!   slot      which descriptor is which connection                         shared, owners, family, link, lock, fork
+//!   slot      which descriptor is which connection                         shared, owners, family, link, lock, fork, memory
 //!   process   whether this is the process whose connections these are   streams: those of the C library
 //!   config    what the environment says;  sys  system calls
 //! ```
 //!
 //! # Invariants
 //! - TCP's connection stays, and no byte of ours is in it. What is not understood is left to TCP.
-//! - Nothing waits while it holds a lock; the agent is waited for two seconds at most, and only where a connection begins.
+//! - Every TCP connection is in the table from its beginning, with blank rings, and counts what it carries until it is worth real ones.
+//! - Nothing waits while it holds a lock, but for the agent's answer, which takes two seconds at most: where a connection begins with
+//!   rings (`AFTERBAY_NET_AFTER=0`), and in the call of a program by which a connection becomes worth them. Locks are taken in one
+//!   order (`fork`).
 //! - A process and its children share the state of their connections: any of them may use it, as with TCP.
 #![cfg(target_os = "linux")]
 
@@ -36,8 +39,11 @@ pub mod open;
 mod owners;
 pub mod poll;
 pub mod process;
+mod receive;
+mod registration;
 mod relay;
 mod relaying;
+mod send;
 mod service;
 mod shared;
 pub mod slot;

@@ -38,7 +38,7 @@ fn begin(config: &Config, fd: BorrowedFd<'_>, is_connector: bool) {
         return slot::note(number, Reason::IoUring);
     }
     let begun = agent::reach(config)
-        .and_then(|()| slot::open(number, is_connector, config.after).ok_or(Reason::Memory));
+        .and_then(|()| slot::open(number, is_connector, config.after).ok_or(Reason::Connections));
     let at = match begun {
         Ok(at) => at,
         Err(reason) => return stay(number, reason),

@@ -1,4 +1,4 @@
-//! `poll` and `select` of sockets that have rings: their bells are waited on beside them.
+//! `poll` and `select` of connections: the bells of those that have rings are waited on beside them.
 
 use std::sync::atomic::Ordering::SeqCst;
 
@@ -10,7 +10,7 @@ use crate::sys::{self, Result};
 const IN: c_short = POLLIN | POLLRDNORM;
 const OUT: c_short = POLLOUT | POLLWRNORM;
 
-/// Whether any of them has rings.
+/// Whether any of them is a connection.
 pub fn concerns(fds: &[pollfd]) -> bool {
     fds.iter().any(|fd| slot::is_ours(fd.fd))
 }

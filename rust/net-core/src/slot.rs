@@ -45,7 +45,7 @@ static USED: AtomicU32 = AtomicU32::new(0);
 /// Forks that were begun.
 static FORKS: AtomicU64 = AtomicU64::new(0);
 
-/// What this process has of a connection with rings.
+/// What this process has of a connection's rings.
 #[derive(Debug)]
 pub(crate) struct Local {
     /// To the acceptor, to the connector.
@@ -195,7 +195,7 @@ fn is_still(fd: i32, slot: u32) -> bool {
     inode.is_some() && sys::inode(fd) == inode
 }
 
-/// Whether a descriptor has rings. For those that have none, this is all that the library does.
+/// Whether a descriptor is a connection: any of TCP, with rings or without. For others, this is all that the library does.
 pub fn is_ours(fd: i32) -> bool {
     slot_of(fd).is_some()
 }
@@ -205,7 +205,7 @@ pub fn is_own(fd: i32) -> bool {
     entry(fd).is_some_and(|entry| entry.load(Acquire) == OWN)
 }
 
-/// The connection of a descriptor, if it has rings.
+/// The connection of a descriptor, if it is one's.
 pub fn get(fd: i32) -> Option<Ref> {
     loop {
         let slot = slot_of(fd)?;
@@ -315,7 +315,7 @@ pub(crate) fn unset_own(fd: i32) {
     set(fd, 0);
 }
 
-/// Notes why a descriptor has no rings.
+/// Notes why a TCP connection's descriptor is not in the table.
 pub(crate) fn note(fd: i32, reason: Reason) {
     if let Some(noted) = usize::try_from(fd).ok().and_then(|fd| REASONS.get(fd)) {
         HIGHEST.fetch_max(fd as u32, AcqRel);
@@ -323,7 +323,7 @@ pub(crate) fn note(fd: i32, reason: Reason) {
     }
 }
 
-/// Why a descriptor has no rings.
+/// Why a TCP connection's descriptor is not in the table.
 pub(crate) fn noted(fd: i32) -> Option<Reason> {
     let noted = usize::try_from(fd).ok().and_then(|fd| REASONS.get(fd))?.load(Relaxed);
     Reason::of(noted.into()).ok()

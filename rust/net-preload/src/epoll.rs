@@ -28,7 +28,7 @@ unsafe extern "C" fn epoll_ctl(
     unsafe { real(epoll, operation, fd, event) }
 }
 
-/// Waits, in milliseconds, if a socket with rings is in an epoll.
+/// Waits, in milliseconds, if a connection is in an epoll.
 ///
 /// # Safety
 /// There is room for `count` events.
@@ -47,7 +47,7 @@ unsafe fn wait(
     Some(number(guard(|| epoll::wait(epoll, events, timeout_ms, mask))))
 }
 
-/// After a wait of the kernel's that began without rings: another thread may have put a socket with rings into the epoll meanwhile.
+/// After a wait of the kernel's that began without connections: another thread may have put one into the epoll meanwhile.
 ///
 /// # Safety
 /// As for [`wait`]; there are `said` events.

@@ -13,7 +13,7 @@ use crate::recv::read;
 use crate::send::write;
 use crate::stream;
 
-/// Streams of the C library read and write past our functions. Those on connections with rings do so by them.
+/// Streams of the C library read and write past our functions. Those on connections do so by them.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn fdopen(fd: c_int, mode: *const c_char) -> *mut FILE {
     if is_ours(fd) {

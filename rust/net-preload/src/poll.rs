@@ -8,7 +8,7 @@ use libc::{nfds_t, pollfd, sigset_t, size_t, timespec};
 
 use crate::real::{guard, number, real};
 
-/// The program's descriptors, if any of them has rings.
+/// The program's descriptors, if any of them is a connection.
 ///
 /// # Safety
 /// There are `count` of them.

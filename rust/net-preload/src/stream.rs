@@ -1,4 +1,4 @@
-//! Streams of the C library (`FILE`) on connections with rings: made of our functions, so that they read and write where the bytes
+//! Streams of the C library (`FILE`) on connections: made of our functions, so that they read and write where the bytes
 //! are.
 
 use std::ffi::{CStr, c_char, c_int, c_void};

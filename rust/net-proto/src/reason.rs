@@ -54,11 +54,13 @@ pub enum Reason {
     FewBytes,
     /// What was in memory could be handed on to nobody: the connection was reset.
     Lost,
+    /// The program has as many connections as the library keeps account of.
+    Connections,
 }
 
 impl Reason {
     /// All of them.
-    pub const ALL: [Reason; 23] = [
+    pub const ALL: [Reason; 24] = [
         Reason::NoOffer,
         Reason::NotTcp,
         Reason::NotBound,
@@ -82,6 +84,7 @@ impl Reason {
         Reason::LowWater,
         Reason::FewBytes,
         Reason::Lost,
+        Reason::Connections,
     ];
 
     /// Its number in messages; never 0.
@@ -128,6 +131,7 @@ impl fmt::Display for Reason {
             Reason::Lost => {
                 "what was in memory could not be handed on to another program, and the connection was reset: no process or descriptor for a relay"
             }
+            Reason::Connections => "the program has 32,768 connections, and the library keeps account of no more",
         })
     }
 }

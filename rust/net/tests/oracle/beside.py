@@ -94,6 +94,25 @@ def times(with_queue):
     return both
 
 
+def closes_full():
+    """Closes a stream of the C library that does not wait, with more in it than there is room for."""
+    asks, serves = pair(socket.create_server(("127.0.0.1", 0)))
+    exchange(asks, serves, 100)
+    library = ctypes.CDLL(None, use_errno=True)
+    library.fdopen.restype = ctypes.c_void_p
+    asks.setblocking(False)
+    stream = ctypes.c_void_p(library.fdopen(asks.detach(), b"w"))
+    content = b"".join(b"%07d\n" % at for at in range(2_000_000))
+    room = ctypes.create_string_buffer(len(content) + 1)
+    assert library.setvbuf(stream, room, 0, ctypes.c_size_t(len(room))) == 0
+    assert library.fwrite(content, ctypes.c_size_t(1), ctypes.c_size_t(len(content)), stream) == len(content)
+    closed = library.fclose(stream)
+    say(closed, errno.errorcode[ctypes.get_errno()])
+    came = b"".join(iter(lambda: serves.recv(1 << 20), b""))
+    say(0 < len(came) < len(content), content.startswith(came))
+    wait()
+
+
 def forbid(*calls):
     """From now on a system call of these ends the program."""
     at = ["x86_64", "aarch64"].index(os.uname().machine)

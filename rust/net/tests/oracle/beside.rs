@@ -76,3 +76,15 @@ fn a_connection_without_rings_is_spliced_by_the_kernel_alone() {
     }
     program.tell("");
 }
+
+/// The rest is lost, as by TCP, and what has been written before is not.
+#[test]
+fn a_stream_that_does_not_wait_is_closed_with_more_than_there_is_room_for() {
+    let memory = Memory::new();
+    for command in [Command::new(PYTHON), memory.program(PYTHON)] {
+        let mut program = start(command, &["closes_full"]);
+        assert_eq!(program.hear(), "-1 EAGAIN");
+        assert_eq!(program.hear(), "True True");
+        program.tell("");
+    }
+}

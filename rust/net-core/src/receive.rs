@@ -1,0 +1,303 @@
+//! What comes on a connection: first TCP's bytes, then those of the ring, and TCP's again; and waits for them.
+
+use std::sync::atomic::Ordering::{Relaxed, SeqCst};
+
+use afterbay_net_ring::Source;
+use rustix::io::Errno;
+
+use crate::conn::{Conn, Input, Out, Step};
+use crate::iov::Buffers;
+use crate::sys::{self, Result};
+
+/// Bytes that are thrown away at once (`MSG_TRUNC`).
+const WASTE: usize = 4096;
+
+impl Conn {
+    /// Before a wait for bytes: the bell, or nothing if there are no rings, and then this wait is counted until
+    /// [`Conn::end_blind`].
+    pub(crate) fn begin_wait(&self) -> Option<i32> {
+        if !self.is_plain.load(SeqCst) {
+            return Some(self.read_bell.fd());
+        }
+        // Only a signal handler's, which interrupted who has it: that one is waited for by nobody.
+        let Ok(_input) = self.input() else { return Some(self.read_bell.fd()) };
+        // It is done by who has this lock.
+        if self.is_plain.load(SeqCst) {
+            self.blind.fetch_add(1, SeqCst);
+            return None;
+        }
+        Some(self.read_bell.fd())
+    }
+
+    /// Receives as the kernel does it, by `receive`, and waits as it does, if there are no rings. The other end writes into none
+    /// meanwhile.
+    pub(crate) fn receive_plainly(
+        &self,
+        flags: i32,
+        receive: impl FnOnce() -> Result<usize>,
+    ) -> Option<Result<usize>> {
+        if !self.is_plain.load(Relaxed) {
+            return None;
+        }
+        {
+            let input = self.input().ok()?;
+            if !self.is_plain.load(SeqCst) || input.error.is_some() {
+                return None;
+            }
+            self.blind.fetch_add(1, SeqCst);
+        }
+        let received = receive();
+        if let Ok(bytes) = received
+            && flags & libc::MSG_PEEK == 0
+        {
+            // Before anybody may be told that this end reads the ring.
+            self.received(bytes);
+        }
+        self.end_blind();
+        Some(received)
+    }
+
+    pub(crate) fn end_blind(&self) {
+        self.blind.fetch_sub(1, SeqCst);
+    }
+
+    /// Whether the kernel has all that comes, as long as the other end is there.
+    pub(crate) fn is_read_by_tcp(&self) -> bool {
+        self.input().is_ok_and(|mut input| {
+            input.path.waits_for_producer() && input.path.source() != Ok(Source::Ring)
+        })
+    }
+
+    /// An error that TCP has said, and the program has not heard.
+    pub(crate) fn keep_error(&self, error: Errno) {
+        if let Ok(mut input) = self.input() {
+            input.error = Some(error);
+        }
+    }
+
+    /// So many bytes were received past [`Conn::try_receive`].
+    pub(crate) fn received(&self, bytes: usize) {
+        if let Ok(mut input) = self.input() {
+            input.path.received(bytes);
+        }
+    }
+
+    /// Receives what there is. Never waits.
+    pub(crate) fn try_receive(&self, fd: i32, to: &mut Buffers<'_>, flags: i32) -> Result<Step> {
+        let mut input = self.input()?;
+        // Not before: a program that only hands the socket on (inetd's way) leaves all bytes where the next one finds them.
+        if flags & libc::MSG_PEEK == 0 && !input.is_attached() && self.may_attach() {
+            input.path.attach();
+        }
+        self.receive_with(&mut input, fd, to, flags)
+    }
+
+    /// Whether all who wait for bytes wait for those of the ring, too. By who has `input`.
+    fn may_attach(&self) -> bool {
+        !self.is_plain.load(SeqCst) && self.blind.load(SeqCst) == 0
+    }
+
+    fn receive_with(
+        &self,
+        input: &mut Input,
+        fd: i32,
+        to: &mut Buffers<'_>,
+        flags: i32,
+    ) -> Result<Step> {
+        let mut total = 0;
+        // Each change of the source is looked at once more; a peer that lies does not keep us here.
+        for _ in 0..8 {
+            let source = input.path.source().map_err(|_| self.is_broken(fd))?;
+            let step = match source {
+                Source::Ring => self.receive_by_ring(input, fd, to, flags),
+                Source::Tcp { limit } => self.receive_by_tcp(input, fd, to, flags, limit),
+            };
+            match step {
+                Ok(None) => {}
+                // Beyond a move, the rest is where the next bytes come from.
+                Ok(Some(Step::Moved(length))) => {
+                    total += length;
+                    let is_peek = flags & libc::MSG_PEEK != 0;
+                    if is_peek || to.is_empty() || !input.has_moved_on(source) {
+                        return Ok(Step::Moved(total));
+                    }
+                }
+                Ok(Some(_)) if total > 0 => return Ok(Step::Moved(total)),
+                Ok(Some(step)) => return Ok(step),
+                // The next call says it.
+                Err(error) if total > 0 => {
+                    input.error = Some(error);
+                    return Ok(Step::Moved(total));
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(if total > 0 { Step::Moved(total) } else { Step::Nothing })
+    }
+
+    /// Nothing: look again.
+    fn receive_by_ring(
+        &self,
+        input: &mut Input,
+        fd: i32,
+        to: &mut Buffers<'_>,
+        flags: i32,
+    ) -> Result<Option<Step>> {
+        let length = input.take(to, flags).map_err(|_| self.is_broken(fd))?;
+        if length > 0 {
+            if self.is_in_epoll.load(Relaxed) && flags & libc::MSG_PEEK == 0 {
+                // So that a wait by epoll is not woken in vain, and that the next bytes are an edge.
+                input.path.settle().map_err(|_| self.is_broken(fd))?;
+            }
+            return Ok(Some(Step::Moved(length)));
+        }
+        if let Some(error) = input.error.take() {
+            return Err(error);
+        }
+        if input.path.is_ended().map_err(|_| self.is_broken(fd))? {
+            return Ok(Some(Step::End));
+        }
+        // What TCP says is said after what is in the ring: which is looked at once more.
+        let said = sys::peek(fd);
+        if input.path.available().map_err(|_| self.is_broken(fd))? > 0 {
+            input.error = said.err().filter(|&error| error != Errno::AGAIN);
+            return Ok(None);
+        }
+        if input.path.source().map_err(|_| self.is_broken(fd))? != Source::Ring {
+            return Ok(None);
+        }
+        match said {
+            // Not a word of an end: it is dead. TCP resets a connection whose bytes nobody has read.
+            Ok(0) if !input.is_reset && self.has_unread() => {
+                input.is_reset = true;
+                Err(Errno::CONNRESET)
+            }
+            Ok(0) => Ok(Some(Step::End)),
+            // Bytes on TCP that come after those of the ring, without a word of it.
+            Ok(_) => Err(self.is_broken(fd)),
+            Err(Errno::AGAIN) if input.path.settle().map_err(|_| self.is_broken(fd))? => Ok(None),
+            Err(Errno::AGAIN) => Ok(Some(Step::Nothing)),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn receive_by_tcp(
+        &self,
+        input: &mut Input,
+        fd: i32,
+        to: &mut Buffers<'_>,
+        flags: i32,
+        limit: Option<u64>,
+    ) -> Result<Option<Step>> {
+        if let Some(error) = input.error.take() {
+            return Err(error);
+        }
+        let room = limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
+        let some = to.some(room);
+        let flags = (flags | libc::MSG_DONTWAIT) & !libc::MSG_WAITALL;
+        match sys::receive(fd, some.as_slice(), flags) {
+            Ok(0) if limit.is_none() => {
+                // The peer may have said that its last bytes are in the ring.
+                let source = input.path.source().map_err(|_| self.is_broken(fd))?;
+                let is_end = matches!(source, Source::Tcp { limit: None });
+                if is_end && self.has_rest(input, fd)? {
+                    return Ok(None);
+                }
+                Ok(is_end.then_some(Step::End))
+            }
+            Ok(0) => Ok(Some(Step::End)),
+            Ok(length) => {
+                if flags & libc::MSG_PEEK == 0 {
+                    input.path.received(length);
+                    to.advance(length);
+                }
+                Ok(Some(Step::Moved(length)))
+            }
+            Err(Errno::AGAIN) if input.path.settle().map_err(|_| self.is_broken(fd))? => Ok(None),
+            Err(Errno::AGAIN) => Ok(Some(Step::Nothing)),
+            Err(error) => {
+                let source = input.path.source().map_err(|_| self.is_broken(fd))?;
+                if source == Source::Ring || self.has_rest(input, fd)? {
+                    input.error = Some(error);
+                    return Ok(None);
+                }
+                Err(error)
+            }
+        }
+    }
+
+    /// TCP brings nothing more now. Whether the other end is gone, and has not sent again what this side left in the ring.
+    pub(crate) fn has_rest(&self, input: &mut Input, fd: i32) -> Result<bool> {
+        // After this side's own `shutdown`, TCP says so too.
+        let has_ended = input.path.waits_for_producer() && sys::peer_has_ended(fd);
+        if !has_ended || sys::ioctl_number(fd, libc::FIONREAD) != Ok(0) {
+            return Ok(false);
+        }
+        input.path.end_of_tcp().map_err(|_| self.is_broken(fd))
+    }
+
+    /// Whether the other end has left bytes in its ring.
+    fn has_unread(&self) -> bool {
+        let has_unread = |out: &mut Out| out.is_ring_used() && out.unread() > 0;
+        self.out().is_ok_and(|mut out| has_unread(&mut out))
+    }
+
+    /// Whether a read would find something in the ring: bytes, or an end. The bell is silent afterwards if not.
+    pub(crate) fn is_readable(&self) -> bool {
+        if self.is_plain.load(SeqCst) {
+            return false;
+        }
+        let Ok(mut input) = self.input() else { return false };
+        let is_ring = |input: &mut Input| matches!(input.path.source(), Ok(Source::Ring) | Err(_));
+        if is_ring(&mut input) {
+            return !matches!(input.path.settle(), Ok(false));
+        }
+        if !matches!(input.path.settle(), Ok(false)) {
+            return is_ring(&mut input) && !matches!(input.path.available(), Ok(0));
+        }
+        false
+    }
+}
+
+impl Input {
+    /// Whether the next bytes come from elsewhere.
+    fn has_moved_on(&mut self, from: Source) -> bool {
+        let is_ring = |source: &Source| *source == Source::Ring;
+        self.path.source().is_ok_and(|now| is_ring(&now) != is_ring(&from))
+    }
+
+    fn is_attached(&self) -> bool {
+        self.path.ring().is_attached()
+    }
+
+    /// Takes bytes of the ring, looks at them, or throws them away.
+    fn take(&mut self, to: &mut Buffers<'_>, flags: i32) -> afterbay_net_ring::Result<usize> {
+        let mut total = 0;
+        if flags & libc::MSG_PEEK != 0 {
+            let mut to = to.again();
+            while !to.is_empty() {
+                let length = self.path.peek(total, to.first_mut())?;
+                total += length;
+                if length == 0 {
+                    break;
+                }
+                to.advance(length);
+            }
+            return Ok(total);
+        }
+        while !to.is_empty() {
+            let length = if flags & libc::MSG_TRUNC != 0 {
+                let room = to.first().len().min(WASTE);
+                self.path.read(&mut [0; WASTE][..room])?
+            } else {
+                self.path.read(to.first_mut())?
+            };
+            total += length;
+            if length == 0 {
+                break;
+            }
+            to.advance(length);
+        }
+        Ok(total)
+    }
+}
