@@ -1,10 +1,11 @@
 //! Connections of which nobody knows yet who they are: so many at once.
 //!
-//! Who is a site is known within some round trips; who only holds a place is the oldest before long, and has to go. So strangers
-//! keep no site out, however many there are.
+//! Who is a site is known within some round trips; who only holds a place is the oldest before long. If there are too many, the
+//! oldest one of the address that has most has to go: so strangers of few addresses keep no site out, however many they are, and
+//! however slow its link is.
 
 use std::collections::BTreeMap;
-use std::net::{Shutdown, TcpStream};
+use std::net::{IpAddr, Shutdown, TcpStream};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// See the module. Cheap to clone; for any number of threads.
@@ -19,8 +20,8 @@ struct Shared {
 
 #[derive(Debug, Default)]
 struct Inner {
-    /// By their numbers, which grow.
-    sockets: BTreeMap<u64, TcpStream>,
+    /// By their numbers, which grow; with where they come from.
+    sockets: BTreeMap<u64, (Option<IpAddr>, TcpStream)>,
     dropped: u64,
 }
 
@@ -39,16 +40,18 @@ impl Handshakes {
 
     /// A new connection, with a number that is larger than all before.
     pub(crate) fn begin(&self, id: u64, socket: &TcpStream) -> std::io::Result<Place> {
+        // Who has gone already has none.
+        let address = socket.peer_addr().ok().map(|address| address.ip());
         let socket = socket.try_clone()?;
         let mut inner = self.lock();
         while inner.sockets.len() >= self.0.max
-            && let Some((_, oldest)) = inner.sockets.pop_first()
+            && let Some((_, (_, oldest))) = inner.pop_of_most()
         {
             // Who has gone already need not be told.
             let _ = oldest.shutdown(Shutdown::Both);
             inner.dropped += 1;
         }
-        inner.sockets.insert(id, socket);
+        inner.sockets.insert(id, (address, socket));
         Ok(Place { all: self.clone(), id })
     }
 
@@ -59,6 +62,18 @@ impl Handshakes {
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
         self.0.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Inner {
+    /// Takes the oldest one of the address that has most of them; of several such, the oldest of all.
+    fn pop_of_most(&mut self) -> Option<(u64, (Option<IpAddr>, TcpStream))> {
+        let mut counts: BTreeMap<Option<IpAddr>, usize> = BTreeMap::new();
+        self.sockets.values().for_each(|(address, _)| *counts.entry(*address).or_default() += 1);
+        let most = counts.values().max().copied();
+        let of_most = |address| counts.get(address).copied() == most;
+        let id = self.sockets.iter().find(|(_, (address, _))| of_most(address)).map(|(id, _)| *id);
+        self.sockets.remove_entry(&id?)
     }
 }
 
@@ -74,6 +89,21 @@ mod tests {
     use std::net::TcpListener;
 
     use super::*;
+
+    #[test]
+    fn the_oldest_of_the_address_with_most_has_to_go() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let of_site: IpAddr = "192.0.2.1".parse().unwrap();
+        let all = Handshakes::new(3);
+        let client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let place = all.begin(0, &client).unwrap();
+        // A site that has come before them, from somewhere else.
+        all.lock().sockets.get_mut(&0).unwrap().0 = Some(of_site);
+        let places: Vec<_> = (1..10).map(|id| all.begin(id, &client).unwrap()).collect();
+        assert_eq!(all.lock().sockets.keys().copied().collect::<Vec<_>>(), [0, 8, 9]);
+        assert_eq!(all.dropped(), 7);
+        drop((place, places));
+    }
 
     #[test]
     fn the_oldest_has_to_go() {

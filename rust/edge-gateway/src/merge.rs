@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-use afterbay_edge_wire::{Frame, Line, Progress, Verdict};
+use afterbay_edge_wire::{Frame, Line, Progress, Verdict, is_name};
 use serde_json::value::RawValue;
 
 use crate::error::{GatewayError, Result};
@@ -205,7 +205,7 @@ impl Merge {
         (epoch, acknowledged): (u64, u64),
         columns: &[String],
     ) -> std::result::Result<Opened, Refused> {
-        if !crate::sites::is_name(stream) {
+        if !is_name(stream) {
             let what = format!("{stream:?} is no name: letters, digits, - and _ are allowed");
             return Err(Refused::Wrong(what));
         }

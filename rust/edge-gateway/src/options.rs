@@ -42,6 +42,6 @@ pub struct GatewayOptions {
     pub limits: Limits,
     /// Sites that are connected at once.
     pub connections_max: usize,
-    /// Connections of which nobody knows yet who they are. If there are more, the oldest one ends.
+    /// Connections of which nobody knows yet who they are. If there are more, the oldest one of the address that has most of them ends.
     pub handshakes_max: usize,
 }

@@ -8,6 +8,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use afterbay_edge_link::{KeyError, SiteKey};
+use afterbay_edge_wire::is_name;
 
 use crate::error::{GatewayError, Result};
 
@@ -110,12 +111,6 @@ impl SiteKeys {
         let metadata = std::fs::metadata(self.folder.join(format!("{site}{SUFFIX}"))).ok()?;
         Some((metadata.ino(), metadata.ctime(), metadata.ctime_nsec()))
     }
-}
-
-/// Whether it is a name of a site, and so of no other folder.
-pub(crate) fn is_name(text: &str) -> bool {
-    let known = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
-    (1..=afterbay_edge_wire::NAME_BYTES_MAX).contains(&text.len()) && text.chars().all(known)
 }
 
 #[cfg(test)]

@@ -6,14 +6,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use afterbay_edge_link::{Message, Refusal, Sender};
-use afterbay_edge_wire::{DecodeError, Frame, Verdict};
+use afterbay_edge_wire::{DecodeError, Frame, Verdict, is_name};
 
 use crate::error::GatewayError;
 use crate::merge::{Merge, Refused, fenced};
 use crate::options::{Absent, Partitions};
 use crate::output::Output;
 use crate::room::Taken;
-use crate::sites::{KnownKey, SiteKeys, is_name};
+use crate::sites::{KnownKey, SiteKeys};
 use crate::status::{GatewayStatus, SiteStatus, StreamStatus};
 
 /// Bytes of rows from which on a commit begins.

@@ -266,9 +266,11 @@ fn name(bytes: &[u8]) -> Result<Cow<'_, str>, DecodeError> {
 }
 
 fn check_name(text: &str) -> Result<(), DecodeError> {
+    if is_name(text) { Ok(()) } else { Err(DecodeError::Name(format!("{text:?}"))) }
+}
+
+/// Whether it is a name of a site or a stream: 1 to [`NAME_BYTES_MAX`] letters, digits, `-` and `_`. So it is one of a file, too.
+pub fn is_name(text: &str) -> bool {
     let known = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
-    if text.is_empty() || text.len() > NAME_BYTES_MAX || !text.chars().all(known) {
-        return Err(DecodeError::Name(format!("{text:?}")));
-    }
-    Ok(())
+    (1..=NAME_BYTES_MAX).contains(&text.len()) && text.chars().all(known)
 }

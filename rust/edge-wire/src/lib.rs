@@ -15,6 +15,6 @@ mod progress;
 
 pub use frame::{
     CODEC_COLUMNS, CODEC_JSON, DecodeError, EncodeError, Frame, LINES_MAX, Line, NAME_BYTES_MAX,
-    PAYLOAD_BYTES_MAX,
+    PAYLOAD_BYTES_MAX, is_name,
 };
 pub use progress::{Progress, Verdict};

@@ -65,7 +65,7 @@ pub(crate) struct GatewayArgs {
     /// Sites that are connected at once
     #[arg(long, value_name = "COUNT", default_value_t = 4096, value_parser = clap::value_parser!(u32).range(1..))]
     connections: u32,
-    /// Connections at once that have not said yet who they are; if there are more, the oldest one ends
+    /// Connections at once that have not said yet who they are; if there are more, the oldest one of the address that has most ends
     #[arg(long, value_name = "COUNT", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..))]
     handshakes: u32,
     /// Address for monitoring (/status, /metrics, /healthz; no authentication), or 'none'

@@ -139,9 +139,8 @@ fn say(line: &serde_json::Value) -> Result<()> {
 
 /// A name of a site or a stream.
 fn name(text: &str) -> std::result::Result<String, String> {
-    const LENGTH_MAX: usize = afterbay_edge_wire::NAME_BYTES_MAX;
-    let known = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
-    if text.is_empty() || text.len() > LENGTH_MAX || !text.chars().all(known) {
+    if !afterbay_edge_wire::is_name(text) {
+        const LENGTH_MAX: usize = afterbay_edge_wire::NAME_BYTES_MAX;
         return Err(format!("1 to {LENGTH_MAX} letters, digits, - and _ are allowed"));
     }
     Ok(text.to_owned())

@@ -141,6 +141,10 @@ fn a_full_disk_holds_the_source() {
         // In it, the disk is full soon; nobody else sees it.
         let mount = "mount -t tmpfs -o size=160k none \"$0\" && exec \"$@\"";
         is_held(&["unshare", "-rm", "sh", "-c", mount], "No space left");
+    } else {
+        // Written as it is: what a test prints is only seen when it fails.
+        let what = "a_full_disk_holds_the_source: no namespaces here ('unshare -rm'), so without a disk that is full\n";
+        std::io::stderr().write_all(what.as_bytes()).unwrap();
     }
     let limit = "ulimit -f 512 && trap '' XFSZ && exec \"$@\"";
     is_held(&["sh", "-c", limit], "File too large");
