@@ -49,6 +49,7 @@ public enum Part {
             "rust/edge-kafka/src",
             "rust/edge-link/src",
             "rust/edge-monitor/src",
+            "rust/edge-mqtt/src",
             "rust/edge-outbox/src",
             "rust/edge-plan/src",
             "rust/edge-wire/src"),
