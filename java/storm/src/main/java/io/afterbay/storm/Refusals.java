@@ -1,6 +1,7 @@
 package io.afterbay.storm;
 
 import java.io.Serializable;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.apache.storm.Config;
@@ -15,11 +16,15 @@ import org.apache.storm.topology.WindowedBoltExecutor;
 import org.apache.storm.trident.spout.RichSpoutBatchTriggerer;
 import org.apache.storm.trident.topology.MasterBatchCoordinator;
 import org.apache.storm.trident.topology.TridentBoltExecutor;
+import org.apache.storm.utils.ObjectReader;
 import org.apache.storm.utils.Utils;
 import org.jspecify.annotations.Nullable;
 
 /** What a technique cannot be used for: each with the component, the stream and the way out. */
 final class Refusals {
+    private static final List<String> BATCH_SIZES =
+            List.of(Config.TOPOLOGY_PRODUCER_BATCH_SIZE, Config.TOPOLOGY_TRANSFER_BATCH_SIZE);
+
     private final Components components;
 
     Refusals(Components components) {
@@ -150,6 +155,23 @@ final class Refusals {
             throw new IllegalArgumentException(
                     "spout '%s': %s is 0, so that nobody says which tuples are late; set it to 1 or more, or leave the spout out of replayed()"
                             .formatted(spout, Config.TOPOLOGY_ACKER_EXECUTORS));
+        }
+    }
+
+    /**
+     * Storm collects batches by thread, and tells only its own threads to send what waits. A shared
+     * bolt has a thread that Storm does not know, whose batches would wait until they are full.
+     *
+     * @param conf the topology's, or the bolt's
+     */
+    static void checkBatches(String bolt, Map<String, Object> conf) {
+        for (String size : BATCH_SIZES) {
+            int tuples = ObjectReader.getInt(conf.get(size), 1);
+            if (tuples > 1) {
+                throw new IllegalArgumentException(
+                        "bolt '%s': %s is %d, and batches of a shared bolt would wait until they are full; set it to 1, or leave the bolt out of shared()"
+                                .formatted(bolt, size, tuples));
+            }
         }
     }
 

@@ -114,7 +114,7 @@ final class ReplayedSpout implements IRichSpout, ICredentialsListener {
                                                 .noneMatch(here::contains))
                         .toList();
         if (!elsewhere.isEmpty()) {
-            LOG.info(
+            LOG.warn(
                     "spout '{}', task {}: nothing is replayed, since no task of {} is in this worker, and how busy they are is not known here; give them a task in each worker",
                     context.getThisComponentId(),
                     context.getThisTaskId(),

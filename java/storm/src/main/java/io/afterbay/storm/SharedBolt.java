@@ -4,14 +4,12 @@ import io.afterbay.storm.BoltQueue.Work;
 import io.afterbay.stragglers.SharedQueue;
 import java.util.Map;
 import java.util.Objects;
-import org.apache.storm.Config;
 import org.apache.storm.ICredentialsListener;
 import org.apache.storm.task.OutputCollector;
 import org.apache.storm.task.TopologyContext;
 import org.apache.storm.topology.IRichBolt;
 import org.apache.storm.topology.OutputFieldsDeclarer;
 import org.apache.storm.tuple.Tuple;
-import org.apache.storm.utils.ObjectReader;
 import org.apache.storm.utils.Utils;
 import org.jspecify.annotations.Nullable;
 
@@ -44,16 +42,12 @@ final class SharedBolt implements IRichBolt, ICredentialsListener {
     @Override
     public void prepare(
             Map<String, Object> conf, TopologyContext context, OutputCollector collector) {
+        Refusals.checkBatches(context.getThisComponentId(), conf);
         WorkerShare share = WorkerShare.enter(context);
         BoltQueue queue = share.queue(context.getThisComponentId(), () -> new BoltQueue(capacity));
         bolt.prepare(conf, context, collector);
-        task = new Task(share, queue, context, collector, isBatched(conf));
+        task = new Task(share, queue, context, collector);
         task.start();
-    }
-
-    /** Whether what is sent waits for more. */
-    private static boolean isBatched(Map<String, Object> conf) {
-        return ObjectReader.getInt(conf.get(Config.TOPOLOGY_PRODUCER_BATCH_SIZE), 1) > 1;
     }
 
     @Override
@@ -66,6 +60,7 @@ final class SharedBolt implements IRichBolt, ICredentialsListener {
         }
     }
 
+    /** The bolt's own cleanup comes when its thread has left it, as with Storm's thread. */
     @Override
     public void cleanup() {
         if (task != null) {
@@ -80,22 +75,20 @@ final class SharedBolt implements IRichBolt, ICredentialsListener {
         private final BoltQueue queue;
         private final SharedQueue<Work>.Lane lane;
         private final OutputCollector collector;
-        private final boolean isBatched;
         private final String component;
         private final int id;
         private final Thread thread;
+        private volatile boolean isEnding;
 
         private Task(
                 WorkerShare share,
                 BoltQueue queue,
                 TopologyContext context,
-                OutputCollector collector,
-                boolean isBatched) {
+                OutputCollector collector) {
             this.share = share;
             this.queue = queue;
             this.lane = queue.join();
             this.collector = collector;
-            this.isBatched = isBatched;
             this.component = context.getThisComponentId();
             this.id = context.getThisTaskId();
             this.thread = new Thread(this::drain, "afterbay-shared-" + component + "-" + id);
@@ -120,32 +113,41 @@ final class SharedBolt implements IRichBolt, ICredentialsListener {
         private void drain() {
             try {
                 Work work = lane.take();
-                while (work != null) {
+                while (work != null && !isEnding) {
                     queue.taken(work, id);
                     synchronized (turn) {
                         bolt.execute(work.tuple());
                     }
-                    if (isBatched) {
-                        collector.flush();
-                    }
                     work = lane.take();
                 }
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-            } catch (RuntimeException | Error e) {
-                queue.fail(e);
-                collector.reportError(e);
-                // A worker ends with the first thread that does so.
-                throw e;
+            } catch (Throwable e) {
+                // As in Storm, being interrupted is how a task ends, and no error then.
+                if (!isEnding || !Utils.exceptionCauseIsInstanceOf(InterruptedException.class, e)) {
+                    fail(e);
+                }
             }
+        }
+
+        /** A worker ends with the first thread that ends so. */
+        private void fail(Throwable e) {
+            queue.fail(e);
+            collector.reportError(e);
+            throw new IllegalStateException(
+                    "bolt '%s', task %d has failed".formatted(component, id), e);
         }
 
         /** All tasks of a worker end together. */
         private void end() {
+            isEnding = true;
             queue.close();
             share.forget(component, queue);
             share.leave();
             thread.interrupt();
+            try {
+                thread.join();
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
         }
     }
 

@@ -62,6 +62,7 @@ public final class Stragglers {
     public static StormTopology on(
             StormTopology topology, StragglerSettings settings, Map<String, Object> conf) {
         settings.replayed().forEach(spout -> Refusals.checkAckers(spout, conf));
+        settings.shared().forEach(bolt -> Refusals.checkBatches(bolt, conf));
         return on(topology, settings);
     }
 

@@ -17,6 +17,7 @@ import org.apache.storm.generated.ShellComponent;
 import org.apache.storm.generated.SpoutSpec;
 import org.apache.storm.generated.StormTopology;
 import org.apache.storm.spout.CheckpointSpout;
+import org.apache.storm.state.KeyValueState;
 import org.apache.storm.task.OutputCollector;
 import org.apache.storm.task.TopologyContext;
 import org.apache.storm.topology.BasicOutputCollector;
@@ -24,8 +25,10 @@ import org.apache.storm.topology.OutputFieldsDeclarer;
 import org.apache.storm.topology.TopologyBuilder;
 import org.apache.storm.topology.base.BaseBasicBolt;
 import org.apache.storm.topology.base.BaseRichBolt;
+import org.apache.storm.topology.base.BaseStatefulBolt;
 import org.apache.storm.topology.base.BaseWindowedBolt;
 import org.apache.storm.trident.TridentTopology;
+import org.apache.storm.trident.operation.builtin.Debug;
 import org.apache.storm.tuple.Fields;
 import org.apache.storm.tuple.Tuple;
 import org.apache.storm.utils.Utils;
@@ -226,6 +229,44 @@ class StragglersTest {
         StormTopology timed = on(NONE.replayed("word"));
         assertThatThrownBy(() -> Stragglers.on(timed, NONE.shared("window")))
                 .hasMessageContaining("bolt 'window' is windowed");
+    }
+
+    @Test
+    void aStatefulBoltIsNotShared() {
+        builder.setBolt("state", new Counts(), 2).shuffleGrouping("word");
+        assertThatThrownBy(() -> on(NONE.shared("state")))
+                .hasMessageContaining("bolt 'state' is stateful")
+                .hasMessageContaining("leave it out of shared()");
+    }
+
+    private static final class Counts extends BaseStatefulBolt<KeyValueState<String, Long>> {
+        @Override
+        public void initState(KeyValueState<String, Long> state) {}
+
+        @Override
+        public void execute(Tuple input) {}
+    }
+
+    @Test
+    void aBoltOfTridentIsNotShared() {
+        TridentTopology trident = new TridentTopology();
+        trident.newStream("t", new org.apache.storm.testing.TestWordSpout(false))
+                .shuffle()
+                .each(new Fields("word"), new Debug());
+        StormTopology topology = trident.build();
+        for (String bolt : List.of("b-0", "spout-t")) {
+            assertThatThrownBy(() -> Stragglers.on(topology, NONE.shared(bolt)))
+                    .hasMessageContaining("bolt '" + bolt + "' is Trident's");
+        }
+    }
+
+    @Test
+    void aBoltWhoseTuplesWouldWaitInBatchesIsNotShared() {
+        Map<String, Object> conf = Map.of(Config.TOPOLOGY_PRODUCER_BATCH_SIZE, 10);
+        StormTopology topology = builder.createTopology();
+        assertThatThrownBy(() -> Stragglers.on(topology, NONE.shared("first"), conf))
+                .hasMessageContaining("bolt 'first': topology.producer.batch.size is 10");
+        Stragglers.on(topology, NONE.balanced("first"), conf);
     }
 
     @Test

@@ -95,8 +95,8 @@ final class PathLoad implements Load {
     }
 
     private void setAhead(int count, long now) {
-        ahead = count;
         sinceNanos = count == 0 ? now : sentNanos[first];
+        ahead = count; // last, so that who sees the count without the lock has its time too
     }
 
     @Override

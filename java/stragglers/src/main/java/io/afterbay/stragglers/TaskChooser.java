@@ -40,7 +40,8 @@ public interface TaskChooser {
     /**
      * A tuple that was {@link #sent} has been processed.
      *
-     * @param latencyNanos since it was sent; negative ones count as 0
+     * @param latencyNanos since it was sent, or for which the task was at work on it, where that is
+     *     known; negative ones count as 0
      */
     void completed(int task, long latencyNanos);
 

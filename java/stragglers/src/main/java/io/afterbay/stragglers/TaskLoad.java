@@ -13,7 +13,8 @@ package io.afterbay.stragglers;
  * <p>A task is at work on a tuple since the tuple was sent, or since the one before was completed,
  * whichever is later. That excludes the time for which a tuple waited behind others of the same
  * sender. With several senders it is what a tuple of this sender takes, those of the others between
- * them included, which is what the sender has to reckon with.
+ * them included, which is what the sender has to reckon with; unless the task tells for how long it
+ * was at work on the tuple itself, which is less.
  *
  * <p>The cost of one more tuple is the time until it would be done, the tuples before it included.
  */

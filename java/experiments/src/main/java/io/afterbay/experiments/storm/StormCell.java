@@ -26,7 +26,7 @@ enum StormCell implements Labelled {
             "queue",
             new StormShape(1, 1, List.of(2, 4, 8)),
             new StormLoad(StormService.EXPONENTIAL, List.of(30, 50, 70, 78, 90, 95)),
-            List.of(LOAD_AWARE_64, SHARED)),
+            List.of(SHUFFLE, LOAD_AWARE, LOAD_AWARE_64, SHARED)),
 
     /** One task is slow for a while, and can just do an even share. */
     SLOW(
