@@ -30,8 +30,8 @@ public final class StormPage extends TrialPage<StormPage.Kind, StormTrial> {
     private static final String SHARED = "shared";
     private static final String BALANCED = "balanced";
 
-    /** The strongest that Storm 2 can be configured to. */
-    private static final String STRONGEST = "load-aware-64";
+    /** Storm's grouping with queues so short that it sees their load. */
+    private static final String SHORT_QUEUES = "load-aware-64";
 
     /** Storm as it is; replays are what it does, and more. */
     private static final String DEFAULT = "load-aware";
@@ -39,7 +39,7 @@ public final class StormPage extends TrialPage<StormPage.Kind, StormTrial> {
     private static final String REPLAY = "replay";
 
     private static final List<String> BASELINES =
-            List.of("shuffle", DEFAULT, STRONGEST, "algorithm-2", "jitter");
+            List.of("shuffle", DEFAULT, SHORT_QUEUES, "algorithm-2", "jitter");
 
     /** In several workers, with and without Storm's locality. */
     private static final List<String> BASELINES_OF_WORKERS =
@@ -54,7 +54,7 @@ public final class StormPage extends TrialPage<StormPage.Kind, StormTrial> {
     private static final String COMMAND = "./afterbay bench storm";
     private static final String SLOW = "one task 3x slower for a while";
 
-    /** (The ρ.) From it on, queues matter. */
+    /** From it on, queues matter. */
     private static final int HIGH_UTILISATION_PERCENT = 75;
 
     private static final double AIM_SHARED = 0.5;
@@ -75,7 +75,7 @@ public final class StormPage extends TrialPage<StormPage.Kind, StormTrial> {
     private static final List<Integer> SHOWN_S = List.of(1, 2, 3, 5, 10, 20, 30);
 
     static final MeasuredValue<StormTrial> P99 = run -> run.latency().p99Ms();
-    private static final MeasuredValue<StormTrial> P999 = run -> run.latency().p999Ms();
+    static final MeasuredValue<StormTrial> P999 = run -> run.latency().p999Ms();
     private static final MeasuredValue<StormTrial> PER_S = run -> run.latency().perS();
 
     /** Runs of one kind; compared with those of baselines, which differ in the variant only. */
@@ -144,10 +144,10 @@ public final class StormPage extends TrialPage<StormPage.Kind, StormTrial> {
         return List.of(
                 faster(
                         "P99 of the latency on Storm at 75 % load and more, shared queue to the load-aware shuffle with queues of 64",
-                        AIM_SHARED, P99, Kind::isSharedAndLoaded, List.of(STRONGEST)),
+                        AIM_SHARED, P99, Kind::isSharedAndLoaded, List.of(SHORT_QUEUES)),
                 faster(
                         "P99.9 of the latency on Storm at 75 % load and more, shared queue to the load-aware shuffle with queues of 64",
-                        AIM_SHARED, P999, Kind::isSharedAndLoaded, List.of(STRONGEST)),
+                        AIM_SHARED, P999, Kind::isSharedAndLoaded, List.of(SHORT_QUEUES)),
                 faster(
                                 "P99 of the latency on Storm, "
                                         + SLOW
@@ -155,7 +155,7 @@ public final class StormPage extends TrialPage<StormPage.Kind, StormTrial> {
                                 AIM_BALANCED,
                                 P99,
                                 Kind::isBalancedAndSlow,
-                                List.of(STRONGEST))
+                                List.of(SHORT_QUEUES))
                         .asHeadline(),
                 faster(
                         "P99 of the latency on Storm, "
@@ -164,7 +164,7 @@ public final class StormPage extends TrialPage<StormPage.Kind, StormTrial> {
                         AIM_OTHERS,
                         P99,
                         Kind::isBalancedAndSlow,
-                        BASELINES.stream().filter(one -> !one.equals(STRONGEST)).toList()),
+                        BASELINES.stream().filter(one -> !one.equals(SHORT_QUEUES)).toList()),
                 faster(
                         "P99 of the latency on Storm, workers that are not alike, balanced to each baseline",
                         AIM_OTHERS,
@@ -277,7 +277,7 @@ public final class StormPage extends TrialPage<StormPage.Kind, StormTrial> {
     private Aim throughput() {
         String measure =
                 "throughput on Storm, overloaded or at 95 % load, shared or balanced to the load-aware shuffle with queues of 64";
-        List<Against> all = against(Kind::isAtTheLimit, List.of(STRONGEST));
+        List<Against> all = against(Kind::isAtTheLimit, List.of(SHORT_QUEUES));
         return new Aim(
                         measure,
                         "%s: at least %sx".formatted(measure, AIM_THROUGHPUT),
@@ -326,17 +326,17 @@ public final class StormPage extends TrialPage<StormPage.Kind, StormTrial> {
                 range(kind, P99),
                 range(kind, P999),
                 range(kind, run -> run.latency().maxMs()),
-                toStrongest(kind, P99),
-                toStrongest(kind, P999),
+                toShortQueues(kind, P99),
+                toShortQueues(kind, P999),
                 range(kind, PER_S),
                 TrialHistory.counts(of(kind).stream().map(run -> run.outcome().isRight())),
                 range(kind, run -> run.latency().cpuUsPerTuple()));
     }
 
-    private String toStrongest(Kind kind, MeasuredValue<StormTrial> figure) {
-        return kind.variant.equals(STRONGEST)
+    private String toShortQueues(Kind kind, MeasuredValue<StormTrial> figure) {
+        return kind.variant.equals(SHORT_QUEUES)
                 ? ResultsPage.MISSING
-                : ratio(ratios(kind, kind.as(STRONGEST), figure));
+                : ratio(ratios(kind, kind.as(SHORT_QUEUES), figure));
     }
 
     private String tasks() {

@@ -75,6 +75,10 @@ record StormPlace(
                 || utilisationPercent >= LIMIT_UTILISATION_PERCENT;
     }
 
+    private String service() {
+        return service.equals("pauses") ? "with pauses" : service + " service";
+    }
+
     String text() {
         return String.format(
                 Locale.ROOT,
@@ -83,7 +87,7 @@ record StormPlace(
                 stages == 1 ? "" : stages + " bolts of ",
                 tasks,
                 utilisationPercent,
-                service.equals("exponential") ? "" : ", %s service".formatted(service),
+                service.equals("exponential") ? "" : ", " + service(),
                 busyPercent == 0 ? "" : ", processors %d %% busy beside".formatted(busyPercent));
     }
 }

@@ -15,7 +15,7 @@ enum StormVariant implements Labelled {
     /** Storm's default; it looks at how full queues are. */
     LOAD_AWARE("load-aware", storms(Grouping.LOAD_AWARE)),
 
-    /** The same with queues so short that it sees them: the strongest that Storm 2 has. */
+    /** The same with queues so short that it sees their load. */
     LOAD_AWARE_64("load-aware-64", new Senders("none", Grouping.LOAD_AWARE, true, 64, 0, false)),
 
     /** The default without locality: Storm would fill the tasks in the sender's worker first. */
@@ -39,13 +39,13 @@ enum StormVariant implements Labelled {
     BLIND_50("blind-50", blind(50)),
     BLIND_100("blind-100", blind(100)),
 
-    /** Ours. */
+    /** The tasks of a worker have one queue (section 3.2). */
     SHARED("shared", ours("shared")),
 
-    /** Ours. */
+    /** By what tasks or acks tell, in the place of algorithm 2. */
     BALANCED("balanced", ours("balanced")),
 
-    /** Ours. */
+    /** Late tuples are sent a second time, within a budget (section 3.1). */
     REPLAY("replay", ours("replay")),
 
     /** The same, also where queues and processors are too busy for it. */

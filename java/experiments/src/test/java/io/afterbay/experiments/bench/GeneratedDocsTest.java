@@ -19,6 +19,7 @@ import io.afterbay.experiments.replay.ReplayPage;
 import io.afterbay.experiments.spark.SparkPage;
 import io.afterbay.experiments.storm.StormGuide;
 import io.afterbay.experiments.storm.StormPage;
+import io.afterbay.experiments.storm.StormPaper;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -71,6 +72,10 @@ class GeneratedDocsTest {
                 PROJECT.resolve("docs/storm-results.md"),
                 "storm",
                 new StormPage(StormPage.read(directory)).details());
+        assertUpToDate(
+                PROJECT.resolve("docs/storm-results.md"),
+                "storm-paper",
+                new StormPaper(StormPage.read(directory)).table());
         assertUpToDate(
                 PROJECT.resolve("docs/stragglers.md"),
                 "stragglers",

@@ -28,14 +28,15 @@ public final class WordTopology {
         return Stragglers.on(builder.createTopology(), technique.settings());
     }
 
-    public static Map<String, Object> conf() {
+    public static Map<String, Object> conf(Technique technique) {
         Config conf = new Config();
         conf.setNumWorkers(WORKERS);
         conf.setNumAckers(WORKERS);
         conf.setMaxSpoutPending(PENDING_MAX);
         conf.setMessageTimeoutSecs(TIMEOUT_S);
-        // Else it keeps words in the spout's worker for as long as that has little to do.
-        conf.put(Config.TOPOLOGY_DISABLE_LOADAWARE_MESSAGING, true);
+        // Storm's load-aware shuffle keeps words in the spout's worker for as long as that has
+        // little to do. Balance by acks does not, and bolts need it to balance in their worker.
+        conf.put(Config.TOPOLOGY_DISABLE_LOADAWARE_MESSAGING, technique != Technique.BALANCED);
         return conf;
     }
 }
