@@ -82,7 +82,7 @@ fn measure(arguments: &DiskArguments, place: &Path) -> Result<Measured> {
         .collect();
     drop(queue);
     thread::sleep(Duration::from_secs_f64(arguments.warmup_s));
-    let mark = Mark::now(None);
+    let mark = Mark::now(&[]);
     phase.counting.store(true, Ordering::Relaxed);
     thread::sleep(Duration::from_secs_f64(arguments.seconds));
     phase.counting.store(false, Ordering::Relaxed);

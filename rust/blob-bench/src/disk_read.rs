@@ -77,7 +77,7 @@ fn measure(arguments: &DiskReadArguments, place: &Path) -> Result<(Counts, Passe
         order: Random(1).order(arguments.count as usize),
         next: AtomicUsize::new(0),
     });
-    let mark = Mark::now(None);
+    let mark = Mark::now(&[]);
     let readers = threads::start(arguments.clients, || {
         let reads = reads.clone();
         move || reads.read()

@@ -1,6 +1,6 @@
 //! Load: clients that put or get, one request after the other (closed loop), and count what ends in the counted time.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
@@ -53,6 +53,14 @@ impl Objects {
     pub(crate) fn read(&self) -> Result<Vec<Stored>> {
         acknowledged::read(&self.acknowledged)
     }
+
+    pub(crate) fn acknowledged(&self) -> &Path {
+        &self.acknowledged
+    }
+
+    pub(crate) fn seed(&self) -> u64 {
+        self.seed
+    }
 }
 
 #[derive(Debug, Args)]
@@ -87,9 +95,9 @@ pub(crate) struct LoadArguments {
     #[arg(long)]
     differs: Option<u64>,
 
-    /// Process whose use of processors and disks is told, too.
-    #[arg(long)]
-    server_pid: Option<u32>,
+    /// Process whose use of processors and disks is told, too; of a cluster, those of all nodes, with commas.
+    #[arg(long, value_delimiter = ',')]
+    server_pid: Vec<u32>,
 }
 
 /// What clients share.
@@ -116,7 +124,7 @@ struct Found {
 pub(crate) fn run(arguments: &LoadArguments) -> Result<()> {
     let shared = Arc::new(shared(arguments)?);
     threads::block_on(shared.sessions.wait_until_ready())?;
-    let start = Mark::now(arguments.server_pid);
+    let start = Mark::now(&arguments.server_pid);
     let clients = threads::start(arguments.clients, || {
         let shared = shared.clone();
         move || threads::block_on(Client::run(shared))
@@ -139,7 +147,7 @@ pub(crate) fn run(arguments: &LoadArguments) -> Result<()> {
 /// What was used while requests were counted.
 fn count_for_a_time(shared: &Arc<Shared>, arguments: &LoadArguments) -> Passed {
     wait(shared, arguments.warmup_s);
-    let mark = Mark::now(arguments.server_pid);
+    let mark = Mark::now(&arguments.server_pid);
     shared.counting.store(true, Ordering::Relaxed);
     wait(shared, arguments.seconds);
     shared.counting.store(false, Ordering::Relaxed);

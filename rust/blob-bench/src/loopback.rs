@@ -44,7 +44,7 @@ pub(crate) fn run(arguments: &LoopbackArguments) -> Result<()> {
         }),
     ];
     thread::sleep(Duration::from_secs_f64(arguments.warmup_s));
-    let (mark, before) = (Mark::now(None), received.load(Ordering::Relaxed));
+    let (mark, before) = (Mark::now(&[]), received.load(Ordering::Relaxed));
     thread::sleep(Duration::from_secs_f64(arguments.seconds));
     let bytes = received.load(Ordering::Relaxed) - before;
     let passed = mark.elapsed();

@@ -2,12 +2,12 @@
 //!
 //! ```text
 //!  load --operation put ---> server ---> file of acknowledged objects ---> load --operation get
-//!                                                                     \--> verify: every byte
+//!  open-loop                                                          \--> verify: every byte
 //!  bare: a server without a store     loopback, disk: no server     index: the store without a server
 //! ```
 //!
 //! The load is the same for all servers. Objects are known from their numbers, so that any process can tell whether a
-//! byte is right. Each command prints one line of JSON.
+//! byte is right. Each command ends with one line of JSON.
 
 mod acknowledged;
 mod bare;
@@ -22,6 +22,7 @@ mod load;
 mod loopback;
 mod measured;
 mod native;
+mod open_loop;
 mod process;
 mod s3;
 mod session;
@@ -46,6 +47,8 @@ struct Arguments {
 enum Command {
     /// Clients put or get objects for a time, or so many of them.
     Load(load::LoadArguments),
+    /// Clients put and get by a schedule, until standard input ends.
+    OpenLoop(open_loop::OpenLoopArguments),
     /// Reads every acknowledged object once and compares every byte.
     Verify(verify::VerifyArguments),
     /// A server that answers from memory.
@@ -81,6 +84,7 @@ fn main() -> ExitCode {
 fn run(command: &Command) -> Result<()> {
     match command {
         Command::Load(arguments) => load::run(arguments),
+        Command::OpenLoop(arguments) => open_loop::run(arguments),
         Command::Verify(arguments) => verify::run(arguments),
         Command::Bare(arguments) => bare::run(arguments),
         Command::Loopback(arguments) => loopback::run(arguments),

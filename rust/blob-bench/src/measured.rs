@@ -56,6 +56,17 @@ impl Counts {
         self.first_wrong.get_or_insert(index);
     }
 
+    pub(crate) fn latencies(&self) -> Latencies {
+        let at = |quantile| self.latency_us.value_at_quantile(quantile);
+        Latencies {
+            p50_us: at(0.5),
+            p90_us: at(0.9),
+            p99_us: at(0.99),
+            p999_us: at(0.999),
+            max_us: self.latency_us.max(),
+        }
+    }
+
     pub(crate) fn add(&mut self, other: Counts) -> Result<()> {
         self.requests += other.requests;
         self.bytes += other.bytes;
@@ -67,19 +78,30 @@ impl Counts {
     }
 }
 
+/// Of requests that succeeded; 0 without any.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub(crate) struct Latencies {
+    p50_us: u64,
+    p90_us: u64,
+    p99_us: u64,
+    p999_us: u64,
+    max_us: u64,
+}
+
 /// A moment, and what processes had used until then.
 #[derive(Debug)]
 pub(crate) struct Mark {
     at: Instant,
     own: Usage,
-    server: Option<(u32, Usage)>,
+    /// Of a cluster, a process for each node.
+    servers: Vec<(u32, Usage)>,
 }
 
 impl Mark {
-    pub(crate) fn now(server: Option<u32>) -> Self {
+    pub(crate) fn now(servers: &[u32]) -> Self {
         Mark {
             own: Usage::of(std::process::id()),
-            server: server.map(|pid| (pid, Usage::of(pid))),
+            servers: servers.iter().map(|&pid| (pid, Usage::of(pid))).collect(),
             at: Instant::now(),
         }
     }
@@ -89,7 +111,11 @@ impl Mark {
         Passed {
             seconds: self.at.elapsed().as_secs_f64(),
             client: self.own.until_now(std::process::id()),
-            server: self.server.map(|(pid, usage)| usage.until_now(pid)),
+            server: self
+                .servers
+                .iter()
+                .map(|&(pid, usage)| usage.until_now(pid))
+                .reduce(Used::plus),
         }
     }
 }
@@ -99,6 +125,7 @@ impl Mark {
 pub(crate) struct Passed {
     pub(crate) seconds: f64,
     client: Used,
+    /// Of all servers together.
     server: Option<Used>,
 }
 
@@ -112,10 +139,8 @@ pub(crate) struct Measured {
     first_wrong: Option<u64>,
     first_error: Option<String>,
     seconds: f64,
-    p50_us: u64,
-    p99_us: u64,
-    p999_us: u64,
-    max_us: u64,
+    #[serde(flatten)]
+    latencies: Latencies,
     /// This process.
     client: Used,
     server: Option<Used>,
@@ -131,10 +156,7 @@ impl Measured {
             first_wrong: counts.first_wrong,
             first_error: counts.first_error.clone(),
             seconds: passed.seconds,
-            p50_us: counts.latency_us.value_at_quantile(0.5),
-            p99_us: counts.latency_us.value_at_quantile(0.99),
-            p999_us: counts.latency_us.value_at_quantile(0.999),
-            max_us: counts.latency_us.max(),
+            latencies: counts.latencies(),
             client: passed.client,
             server: passed.server,
         }
@@ -165,12 +187,16 @@ mod tests {
             one.wrong(ms);
             all.add(one).unwrap();
         }
-        let measured = Measured::new(&all, Mark::now(Some(std::process::id())).elapsed());
+        let pid = std::process::id();
+        let measured = Measured::new(&all, Mark::now(&[pid, pid]).elapsed());
         assert_eq!((measured.requests, measured.bytes), (3, 30));
         assert_eq!((measured.errors, measured.wrong, measured.first_wrong), (3, 3, Some(1)));
         assert_eq!(measured.first_error.as_deref(), Some("1"));
-        assert!((2000..=2001).contains(&measured.p50_us));
-        assert!(measured.max_us >= LATENCY_US_MAX - LATENCY_US_MAX / 1000);
-        assert!(measured.server.is_some());
+        assert!((2000..=2001).contains(&measured.latencies.p50_us));
+        assert!(measured.latencies.max_us >= LATENCY_US_MAX - LATENCY_US_MAX / 1000);
+        // Two processes have twice the memory of one.
+        let (own, both) = (measured.client.rss_max_bytes, measured.server.unwrap().rss_max_bytes);
+        assert!(own > 0 && both >= 2 * own, "{own}, {both}");
+        assert!(Measured::new(&all, Mark::now(&[]).elapsed()).server.is_none());
     }
 }

@@ -61,6 +61,19 @@ impl Usage {
     }
 }
 
+impl Used {
+    /// Of two processes together.
+    pub(crate) fn plus(self, other: Used) -> Used {
+        Used {
+            cpu_s: self.cpu_s + other.cpu_s,
+            read_bytes: self.read_bytes + other.read_bytes,
+            written_bytes: self.written_bytes + other.written_bytes,
+            rss_bytes: self.rss_bytes + other.rss_bytes,
+            rss_max_bytes: self.rss_max_bytes + other.rss_max_bytes,
+        }
+    }
+}
+
 fn field(text: &str, name: &str) -> u64 {
     text.lines()
         .find_map(|line| line.strip_prefix(name))

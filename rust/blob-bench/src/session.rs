@@ -2,6 +2,7 @@
 
 use std::env;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
@@ -33,9 +34,9 @@ pub(crate) struct Connect {
     #[arg(long)]
     protocol: Protocol,
 
-    /// Host and port.
-    #[arg(long)]
-    address: String,
+    /// Host and port; of a cluster, those of several nodes, with commas: sessions are at each of them in turn.
+    #[arg(long, required = true, value_delimiter = ',')]
+    address: Vec<String>,
 
     #[arg(long, default_value = "bench")]
     bucket: String,
@@ -54,7 +55,10 @@ pub(crate) struct Sessions {
     connect: Connect,
     key: String,
     secret: String,
-    signer: Arc<Signer>,
+    /// One for each address.
+    signers: Vec<Arc<Signer>>,
+    /// Sessions so far.
+    opened: Arc<AtomicUsize>,
 }
 
 /// One of several clients.
@@ -67,26 +71,32 @@ impl Sessions {
     pub(crate) fn new(connect: &Connect) -> Self {
         let of_environment = |name| env::var(name).unwrap_or_else(|_| "bench".to_owned());
         let (key, secret) = (of_environment(KEY), of_environment(SECRET));
-        let signer = Signer::new(&Identity {
-            host: &connect.address,
-            region: &connect.region,
-            key: &key,
-            secret: &secret,
-        });
-        Sessions { connect: connect.clone(), key, secret, signer: Arc::new(signer) }
+        let signer = |host: &String| {
+            let of = Identity { host, region: &connect.region, key: &key, secret: &secret };
+            Arc::new(Signer::new(&of))
+        };
+        let signers = connect.address.iter().map(signer).collect();
+        Sessions { connect: connect.clone(), key, secret, signers, opened: Arc::default() }
     }
 
-    /// Returns when the server answers, and has the bucket.
+    /// Returns when all servers answer, and have the bucket.
     pub(crate) async fn wait_until_ready(&self) -> Result<()> {
         let end = Instant::now() + Duration::from_secs(self.connect.wait_s);
+        for at in 0..self.connect.address.len() {
+            self.wait_for(at, end).await?;
+        }
+        Ok(())
+    }
+
+    async fn wait_for(&self, at: usize, end: Instant) -> Result<()> {
         loop {
-            let problem = match self.try_prepare().await {
+            let problem = match self.try_prepare(at).await {
                 Ok(()) => return Ok(()),
                 Err(problem) => problem,
             };
             if Instant::now() >= end {
                 return Err(Error::NotReady {
-                    address: self.connect.address.clone(),
+                    address: self.connect.address[at].clone(),
                     seconds: self.connect.wait_s,
                     last: problem.to_string(),
                 });
@@ -95,20 +105,26 @@ impl Sessions {
         }
     }
 
-    async fn try_prepare(&self) -> Result<()> {
-        match self.open().await? {
+    async fn try_prepare(&self, at: usize) -> Result<()> {
+        match self.open_at(at).await? {
             Session::Native(mut session) => session.ping().await,
             Session::S3(mut session) => session.make_bucket().await,
         }
     }
 
-    /// Connects.
+    /// Connects: to the address behind that of the session before.
     pub(crate) async fn open(&self) -> Result<Session> {
+        let opened = self.opened.fetch_add(1, Ordering::Relaxed);
+        self.open_at(opened % self.connect.address.len()).await
+    }
+
+    async fn open_at(&self, at: usize) -> Result<Session> {
         let Connect { protocol, address, bucket, .. } = &self.connect;
+        let address = &address[at];
         match protocol {
             Protocol::Native => Ok(Session::Native(Native::new(address, &self.key, &self.secret))),
             Protocol::S3 => {
-                let s3 = S3::connect(address, bucket, self.signer.clone()).await?;
+                let s3 = S3::connect(address, bucket, self.signers[at].clone()).await?;
                 Ok(Session::S3(s3))
             }
         }

@@ -43,7 +43,7 @@ pub(crate) fn run(arguments: &VerifyArguments) -> Result<()> {
         next: AtomicUsize::new(0),
     });
     threads::block_on(work.sessions.wait_until_ready())?;
-    let mark = Mark::now(None);
+    let mark = Mark::now(&[]);
     let readers = threads::start(arguments.clients, || {
         let work = work.clone();
         move || threads::block_on(read_some(work))

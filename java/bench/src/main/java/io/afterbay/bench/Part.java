@@ -20,8 +20,10 @@ public enum Part {
     BLOB(
             "blob store",
             "the blob store",
+            "rust/blob-cluster/src",
             "rust/blob-format/src",
             "rust/blob-meta/src",
+            "rust/blob-node/src",
             "rust/blob-proto/src",
             "rust/blob-router/src",
             "rust/blob-s3/src",

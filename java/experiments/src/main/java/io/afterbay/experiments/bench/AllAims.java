@@ -7,6 +7,7 @@ import io.afterbay.bench.Part;
 import io.afterbay.bench.Result;
 import io.afterbay.bench.ResultsPage;
 import io.afterbay.experiments.blob.BlobPage;
+import io.afterbay.experiments.blobcluster.ClusterPage;
 import io.afterbay.experiments.checkpoints.CheckpointsPage;
 import io.afterbay.experiments.desync.DesyncPage;
 import io.afterbay.experiments.edge.EdgePage;
@@ -46,6 +47,8 @@ public final class AllAims {
                         new PartAims(Part.SPARK, new SparkPage(SparkPage.read(directory)).aims()),
                         new PartAims(Part.STORM, new StormPage(StormPage.read(directory)).aims()),
                         new PartAims(Part.BLOB, new BlobPage(BlobPage.read(directory)).aims()),
+                        new PartAims(
+                                Part.BLOB, new ClusterPage(ClusterPage.read(directory)).aims()),
                         new PartAims(Part.NET, new NetPage(NetPage.read(directory)).aims()),
                         new PartAims(Part.EDGE, new EdgePage(EdgePage.read(directory)).aims()),
                         new PartAims(

@@ -3,6 +3,7 @@ package io.afterbay.experiments.bench;
 import io.afterbay.command.CommandLines;
 import io.afterbay.experiments.TrialCommand;
 import io.afterbay.experiments.blob.BenchBlobCommand;
+import io.afterbay.experiments.blobcluster.BenchBlobClusterCommand;
 import io.afterbay.experiments.checkpoints.BenchCheckpointsCommand;
 import io.afterbay.experiments.desync.BenchDesyncCommand;
 import io.afterbay.experiments.edge.BenchEdgeCommand;
@@ -36,6 +37,7 @@ import picocli.CommandLine.Spec;
             BenchDesyncCommand.class,
             BenchSparkCommand.class,
             BenchBlobCommand.class,
+            BenchBlobClusterCommand.class,
             BenchNetCommand.class,
             BenchEdgeCommand.class,
             BenchStormCommand.class,

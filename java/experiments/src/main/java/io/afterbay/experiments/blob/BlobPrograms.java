@@ -10,7 +10,7 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /** The store and its load, and the peer, which users install. */
-final class BlobPrograms {
+public final class BlobPrograms {
     /** Where {@code bench/install-minio.sh} puts it. */
     private static final Path MINIO = Path.of("bench", "peers", "minio");
 
@@ -22,9 +22,19 @@ final class BlobPrograms {
     /** Where they are after a build. */
     static BlobPlan.Tools tools(RustPrograms.Build build) {
         return new BlobPlan.Tools(
-                build.folder().resolve("afterbay-blob-bench").toString(),
-                build.folder().resolve("afterbay-blob").toString(),
+                load(build).toString(),
+                server(build).toString(),
                 minio().map(Path::toString).orElse(""));
+    }
+
+    /** The load, after a build. */
+    public static Path load(RustPrograms.Build build) {
+        return build.folder().resolve("afterbay-blob-bench");
+    }
+
+    /** The store, after a build. */
+    public static Path server(RustPrograms.Build build) {
+        return build.folder().resolve("afterbay-blob");
     }
 
     private static Optional<Path> minio() {
@@ -35,7 +45,7 @@ final class BlobPrograms {
     }
 
     /** Compiles what changed. */
-    static void build(RustPrograms.Build build) throws CommandFailure, InterruptedException {
+    public static void build(RustPrograms.Build build) throws CommandFailure, InterruptedException {
         RustPrograms.build(build, PACKAGES);
     }
 }

@@ -1,6 +1,5 @@
 package io.afterbay.experiments.blob;
 
-import io.afterbay.cli.process.WorkerLog;
 import io.afterbay.command.CommandFailure;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -13,7 +12,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
-import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
@@ -23,16 +21,13 @@ import java.util.regex.Pattern;
  */
 record BlobServer(Process process, String address, BlobProcess.Key key, Path data)
         implements AutoCloseable {
-    private static final int START_SECONDS_MAX = 30;
-    private static final long PAUSE_MILLIS = 20;
+    private static final String NAME = "server";
     private static final Pattern NATIVE = Pattern.compile("(?m)^native protocol\\s+(\\S+)");
     private static final Pattern S3 = Pattern.compile("(?mi)^S3\\b.*?(?:https?://)?(\\d\\S*:\\d+)");
     private static final Pattern OPTION_OF_S3 = Pattern.compile("(--s3[a-z-]*) <HOST:PORT>");
     private static final Pattern ROOT_KEY = Pattern.compile("(?m)^root key\\s+(.+)$");
     private static final Pattern READY = Pattern.compile("(?m)^ready$");
     private static final Pattern LISTENING = Pattern.compile("(?m)^listening (\\S+)");
-    private static final Pattern ACCESS = Pattern.compile("(?m)^access-key = (\\S+)");
-    private static final Pattern SECRET = Pattern.compile("(?m)^secret-key = (\\S+)");
 
     /** Starts the server that the plan wants, with its data in a directory of its own. */
     static BlobServer start(BlobPlan plan, BlobProcess programs)
@@ -49,7 +44,7 @@ record BlobServer(Process process, String address, BlobProcess.Key key, Path dat
 
     private static BlobServer ours(BlobPlan plan, BlobProcess programs, Path data)
             throws CommandFailure, IOException, InterruptedException {
-        Output output = Output.in(programs.directory());
+        ServerOutput output = ServerOutput.in(programs.directory(), NAME);
         List<String> command =
                 new ArrayList<>(
                         List.of(
@@ -66,7 +61,7 @@ record BlobServer(Process process, String address, BlobProcess.Key key, Path dat
                 output.find(isS3 ? S3 : NATIVE)
                         .orElseThrow(() -> new CommandFailure("this server has no S3 endpoint"));
         Path file = Path.of(output.find(ROOT_KEY).orElse("").strip());
-        return new BlobServer(process, address, key(Files.readString(file)), data);
+        return new BlobServer(process, address, BlobProcess.Key.read(file), data);
     }
 
     /** Any port will do: the server says which it has. None without an S3 endpoint. */
@@ -76,16 +71,7 @@ record BlobServer(Process process, String address, BlobProcess.Key key, Path dat
                 new ProcessBuilder(server, "serve", "--help").redirectErrorStream(true).start();
         String text = new String(help.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         help.waitFor();
-        return first(OPTION_OF_S3, text);
-    }
-
-    private static BlobProcess.Key key(String text) throws CommandFailure {
-        Optional<String> access = first(ACCESS, text);
-        Optional<String> secret = first(SECRET, text);
-        if (access.isEmpty() || secret.isEmpty()) {
-            throw new CommandFailure("the server's key file has no key");
-        }
-        return new BlobProcess.Key(access.get(), secret.get());
+        return ServerOutput.first(OPTION_OF_S3, text);
     }
 
     /** The load waits until it answers. Its console and its calls to others are off. */
@@ -112,7 +98,8 @@ record BlobServer(Process process, String address, BlobProcess.Key key, Path dat
                         "MINIO_UPDATE",
                         "off");
         Process process =
-                Output.in(programs.directory()).start(programs.bound(command), environment);
+                ServerOutput.in(programs.directory(), NAME)
+                        .start(programs.bound(command), environment);
         return new BlobServer(process, address, key, data);
     }
 
@@ -124,19 +111,12 @@ record BlobServer(Process process, String address, BlobProcess.Key key, Path dat
 
     private static BlobServer bare(BlobProcess programs, Path data)
             throws CommandFailure, IOException, InterruptedException {
-        Output output = Output.in(programs.directory());
+        ServerOutput output = ServerOutput.in(programs.directory(), NAME);
         Process process =
                 output.start(programs.bound(List.of(programs.program(), "bare")), Map.of());
         output.await(process, LISTENING);
         String address = output.find(LISTENING).orElseThrow();
         return new BlobServer(process, address, BlobProcess.Key.ANY, data);
-    }
-
-    private static Optional<String> first(Pattern pattern, String text) {
-        Matcher matcher = pattern.matcher(text);
-        return matcher.find()
-                ? Optional.of(matcher.groupCount() == 0 ? matcher.group() : matcher.group(1))
-                : Optional.empty();
     }
 
     long pid() {
@@ -147,41 +127,12 @@ record BlobServer(Process process, String address, BlobProcess.Key key, Path dat
     public void close() {
         process.destroy();
         try {
-            if (!process.waitFor(START_SECONDS_MAX, TimeUnit.SECONDS)) {
+            if (!process.waitFor(ServerOutput.START_SECONDS_MAX, TimeUnit.SECONDS)) {
                 process.destroyForcibly().waitFor();
             }
         } catch (InterruptedException e) {
             process.destroyForcibly();
             Thread.currentThread().interrupt();
-        }
-    }
-
-    /** What a server says, in files: nobody has to read them while it runs. */
-    private record Output(Path out, Path log) {
-        static Output in(Path directory) {
-            return new Output(directory.resolve("server.out"), directory.resolve("server.log"));
-        }
-
-        Process start(List<String> command, Map<String, String> environment) throws IOException {
-            ProcessBuilder builder = new ProcessBuilder(command);
-            builder.environment().putAll(environment);
-            return builder.redirectOutput(out.toFile()).redirectError(log.toFile()).start();
-        }
-
-        void await(Process process, Pattern sign)
-                throws CommandFailure, IOException, InterruptedException {
-            long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(START_SECONDS_MAX);
-            while (find(sign).isEmpty()) {
-                if (!process.isAlive() || System.nanoTime() > end) {
-                    process.destroyForcibly();
-                    throw new CommandFailure("the server did not start" + WorkerLog.lastWords(log));
-                }
-                Thread.sleep(PAUSE_MILLIS);
-            }
-        }
-
-        Optional<String> find(Pattern pattern) throws IOException {
-            return first(pattern, Files.readString(out, StandardCharsets.UTF_8));
         }
     }
 }

@@ -8,6 +8,7 @@ import io.afterbay.bench.Part;
 import io.afterbay.bench.Result;
 import io.afterbay.bench.ResultsPage;
 import io.afterbay.experiments.blob.BlobPage;
+import io.afterbay.experiments.blobcluster.ClusterPage;
 import io.afterbay.experiments.checkpoints.CheckpointsPage;
 import io.afterbay.experiments.desync.DesyncPage;
 import io.afterbay.experiments.edge.EdgePage;
@@ -84,6 +85,10 @@ class GeneratedDocsTest {
                 PROJECT.resolve("docs/blob-results.md"),
                 "blob",
                 new BlobPage(BlobPage.read(directory)).details());
+        assertUpToDate(
+                PROJECT.resolve("docs/blob-results.md"),
+                "blob-cluster",
+                new ClusterPage(ClusterPage.read(directory)).details());
         assertUpToDate(
                 PROJECT.resolve("docs/net-results.md"),
                 "net",
