@@ -75,7 +75,7 @@ record StormPlace(
                 || utilisationPercent >= LIMIT_UTILISATION_PERCENT;
     }
 
-    private String service() {
+    private String serviceText() {
         return service.equals("pauses") ? "with pauses" : service + " service";
     }
 
@@ -87,7 +87,7 @@ record StormPlace(
                 stages == 1 ? "" : stages + " bolts of ",
                 tasks,
                 utilisationPercent,
-                service.equals("exponential") ? "" : ", " + service(),
+                service.equals("exponential") ? "" : ", " + serviceText(),
                 busyPercent == 0 ? "" : ", processors %d %% busy beside".formatted(busyPercent));
     }
 }

@@ -71,7 +71,9 @@ public final class ClusterClient {
 
     private static void submit(String name, Technique technique, Path directory) throws Exception {
         StormSubmitter.submitTopology(
-                name, WordTopology.conf(technique), WordTopology.of(new Ledger(directory), technique));
+                name,
+                WordTopology.conf(technique),
+                WordTopology.of(new Ledger(directory), technique));
     }
 
     private static void kill(NimbusClient nimbus, String name) throws Exception {
