@@ -39,8 +39,15 @@ await() {
     done
     fail "not in $seconds s: $*"
 }
+# has_said PID TEXT FILE LOG: whether a process has written that; fails if it has ended.
+has_said() {
+    grep -q "$2" "$3" 2>/dev/null && return
+    kill -0 "$1" 2>/dev/null || fail "a process of the example has ended: $(tail -n 3 "$4")"
+    return 1
+}
 java=java
 [ -z "${JAVA_HOME:-}" ] || java=$JAVA_HOME/bin/java
+command -v "$java" >/dev/null || fail "there is no $java: set JAVA_HOME to a JDK 17 or newer"
 # What the build of a module has noted.
 class_path() { printf '%s:%s' "java/$1/target/classes" "$(cat "java/$1/target/classpath.txt")"; }
 # In place of the shell that calls it.
@@ -59,9 +66,10 @@ say 'Build, and a Kafka broker'
 mkfifo "$dir/broker.in"
 "$java" -Xmx400m -Dorg.slf4j.simpleLogger.defaultLogLevel=error -cp "$(class_path kafka-workloads)" \
     io.afterbay.kafka.workloads.BrokerProcess "$dir/broker" <"$dir/broker.in" >"$dir/broker.out" 2>"$dir/broker.log" &
-started="$started $!"
+broker_process=$!
+started="$started $broker_process"
 exec 9>"$dir/broker.in"
-await 240 grep -q : "$dir/broker.out"
+await 240 has_said "$broker_process" : "$dir/broker.out" "$dir/broker.log"
 broker=$(cat "$dir/broker.out")
 echo "$broker"
 
@@ -92,7 +100,7 @@ from=$(now)
 kafka_program ProfileFeed --bootstrap "$broker" --members "$members" --changes 1000000 --rate "$rate" >"$dir/feed.out" 9>&- &
 feed=$!
 started="$started $feed"
-await 240 grep -q snapshot "$dir/feed.out"
+await 240 has_said "$feed" snapshot "$dir/feed.out" "$dir/programs.log"
 
 say 'The live job brings titles into words of dictionary 1'
 live 1

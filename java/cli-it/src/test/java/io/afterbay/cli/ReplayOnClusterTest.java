@@ -320,6 +320,68 @@ class ReplayOnClusterTest {
         assertThat(directory.resolve("replays/alone/checkpoints")).doesNotExist();
     }
 
+    /** Killed when the job that it has sent is on its way. */
+    private void beginAndDie(SlowWay way, String id) throws Exception {
+        Process replay = command.start(replay(id, "--on", way.address()));
+        Await.until(
+                () -> "its job on its way: " + command.err(),
+                () -> runs(replay) && way.sent() == 1);
+        replay.descendants().forEach(ProcessHandle::destroyForcibly);
+        replay.destroyForcibly();
+        Await.until("the end of the command", () -> !replay.isAlive());
+    }
+
+    /** Nobody could ask the cluster for it when it was cancelled. */
+    @Test
+    void aJobThatComesAfterItsReplayWasCancelledFailsAtOnce() throws Exception {
+        try (SlowWay way = new SlowWay(rest)) {
+            beginAndDie(way, "late");
+            String id = status().path("job_id").asText();
+            told("cancel", "late");
+            assertThat(status().path("state").asText()).isEqualTo("cancelled");
+
+            way.letGoOn();
+            Await.until("its job to arrive", way::hasArrived);
+            JobView job =
+                    new JobView(
+                            new ClusterRest(new ClusterAddress(rest.getHost(), rest.getPort())),
+                            id);
+            Await.until(
+                    () -> "its end: " + job.status(),
+                    () -> JobStatus.valueOf(job.status()).isGloballyTerminalState());
+            assertThat(job.status()).isEqualTo("FAILED");
+            assertThat(job.failures())
+                    .anyMatch(failure -> failure.contains("was cancelled before this job of it"));
+            assertThat(status().path("state").asText()).isEqualTo("cancelled");
+            assertThat(status().path("records").asLong()).isZero();
+            if (Files.exists(Path.of(out()))) {
+                assertThat(rows()).isEmpty();
+            }
+        }
+    }
+
+    /** They have one identifier, which a cluster takes once. */
+    @Test
+    void aJobThatComesLateAndThatOfAResumeAreOne() throws Exception {
+        try (SlowWay way = new SlowWay(rest)) {
+            beginAndDie(way, "twice");
+            String id = status().path("job_id").asText();
+            Process again = command.start("replay", "resume", "twice", "--dir", place());
+            Await.until(
+                    () -> "another one on its way: " + command.err(),
+                    () -> runs(again) && way.sent() == 2);
+            way.letGoOn();
+            Await.until(() -> "its end: " + command.err(), () -> !again.isAlive());
+            if (again.exitValue() != 0) {
+                // The other one came first: this follows it, or finds that it has finished.
+                command.run("replay", "resume", "twice", "--dir", place());
+            }
+            assertThat(status().path("state").asText()).as(command.err()).isEqualTo("finished");
+            assertThat(status().path("job_id").asText()).isEqualTo(id);
+            assertAllRowsOnce();
+        }
+    }
+
     private Process blocking(String id, JobClient live) throws Exception {
         ClusterRest asked = new ClusterRest(new ClusterAddress(rest.getHost(), rest.getPort()));
         Await.until(

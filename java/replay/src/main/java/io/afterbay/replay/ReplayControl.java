@@ -7,6 +7,7 @@ import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.StandardCopyOption;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
@@ -21,12 +22,13 @@ import org.apache.flink.core.fs.Path;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where a replay is told its rate and tells how far it is: small files in a directory of any of
+ * Where a replay is given its orders and tells how far it is: small files in a directory of any of
  * Flink's file systems, beside the checkpoints. The command and the JobManager must both reach it;
  * TaskManagers need not.
  *
  * <pre>
  *   rate           records_per_second=2000.0
+ *                  job=..., if only that one does the replay; cancelled=true, if none is to begin it
  *                  complete
  *   progress-0     source=0, sources=2, from_ms, records, records_per_second, reached_ms, has_ended
  *   progress-1     the same of the other source
@@ -40,6 +42,9 @@ public final class ReplayControl {
     private static final String RATE = "rate";
     private static final String PROGRESS = "progress-";
     private static final String MERGE = "merge-";
+    private static final String RECORDS_PER_SECOND = "records_per_second";
+    private static final String JOB = "job";
+    private static final String CANCELLED = "cancelled";
     private static final String LAST_LINE = "complete";
 
     private static final int TRIES = 20;
@@ -53,35 +58,55 @@ public final class ReplayControl {
     }
 
     /**
-     * Takes effect within a second.
+     * Takes effect within a second, for whichever job does the replay.
      *
      * @param recordsPerSecond of all subtasks of all sources together; 0 pauses, infinity is as
      *     fast as possible
      * @throws IllegalArgumentException if it is negative or no number
      */
     public void setRate(double recordsPerSecond) throws IOException {
-        if (!(recordsPerSecond >= 0)) {
-            throw new IllegalArgumentException(
-                    "a rate of %s records per second: it must be 0 or more"
-                            .formatted(recordsPerSecond));
+        give(new ReplayOrders(recordsPerSecond, null, false));
+    }
+
+    /** Takes the place of what was said before, within a second. */
+    public void give(ReplayOrders orders) throws IOException {
+        List<String> lines = new ArrayList<>();
+        lines.add(RECORDS_PER_SECOND + "=" + orders.recordsPerSecond());
+        if (orders.jobId() != null) {
+            lines.add(JOB + "=" + orders.jobId());
         }
-        write(RATE, List.of("records_per_second=" + recordsPerSecond));
+        if (orders.isCancelled()) {
+            lines.add(CANCELLED + "=true");
+        }
+        write(RATE, lines);
     }
 
     /**
      * Records per second of all subtasks of all sources together.
      *
-     * @throws ReplayImpossibleException if it was never set: a replay without a bound, which nobody
-     *     can change, is not what was asked for
+     * @throws ReplayImpossibleException if it was never set
      */
     public double rate() throws IOException {
+        return orders().recordsPerSecond();
+    }
+
+    /**
+     * What was said last.
+     *
+     * @throws ReplayImpossibleException if nothing ever was: a replay without a bound, which nobody
+     *     can change, is not what was asked for
+     */
+    public ReplayOrders orders() throws IOException {
         Map<String, String> known = read(new Path(directory, RATE));
         if (known == null) {
             throw new ReplayImpossibleException(
                     "there is no rate of a replay in %s: the JobManager sees another place of that name than the command that began the replay; give it a place that both reach, by --checkpoint-dir"
                             .formatted(directory));
         }
-        return Double.parseDouble(required(known, "records_per_second"));
+        return new ReplayOrders(
+                Double.parseDouble(required(known, RECORDS_PER_SECOND)),
+                known.get(JOB),
+                "true".equals(known.get(CANCELLED)));
     }
 
     /** Of a replay with one source. */
@@ -183,7 +208,7 @@ public final class ReplayControl {
         return Optional.ofNullable(sum);
     }
 
-    /** The replay begins again: what was told of it is no longer so. The rate stays. */
+    /** The replay begins again: what was told of it is no longer so. Its orders stay. */
     public void forgetProgress() throws IOException {
         for (String kind : List.of(PROGRESS, MERGE)) {
             for (Path file : files(kind)) {

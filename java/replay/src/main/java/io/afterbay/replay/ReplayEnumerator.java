@@ -40,7 +40,8 @@ final class ReplayEnumerator<SplitT extends SourceSplit, EnumT>
     private final RecentRate recentRate = new RecentRate();
     private final Map<Integer, RecentRate> ratesOfReaders = new HashMap<>();
     private final Map<Integer, Double> sentShares = new HashMap<>();
-    private @Nullable Double rate;
+    private final @Nullable String begunBy;
+    private volatile @Nullable Double rate;
     private boolean hadAllEnded;
     private volatile @Nullable ReplayProgress newest;
     private volatile @Nullable ReplayProgress told;
@@ -58,18 +59,29 @@ final class ReplayEnumerator<SplitT extends SourceSplit, EnumT>
         this.counts = new Counts(range.fromMs());
         counts.restore(state.counts());
         hadAllEnded = state.haveAllEnded();
+        begunBy = state.replay();
     }
 
     @Override
     public void start() {
+        requireOwnCheckpoint();
         enumerator.start();
         context.callAsync(this::meetControl, this::controlled, 0, PERIOD_MS);
+    }
+
+    /** Here, since Flink loses what is thrown while an enumerator is made from a checkpoint. */
+    private void requireOwnCheckpoint() {
+        if (begunBy != null && !begunBy.equals(control.replay())) {
+            throw new ReplayImpossibleException(
+                    "the checkpoint that replay %s begins with is one of replay %s, whose positions are in it: name a savepoint or checkpoint of the live job, or go on with the other replay by './afterbay replay resume'"
+                            .formatted(control.replay(), begunBy));
+        }
     }
 
     /** In another thread. */
     private Double meetControl() throws IOException {
         tellNewest();
-        return control.rate();
+        return control.rate(rate == null);
     }
 
     private synchronized void tellNewest() {
@@ -87,6 +99,9 @@ final class ReplayEnumerator<SplitT extends SourceSplit, EnumT>
     }
 
     private void controlled(@Nullable Double newRate, @Nullable Throwable failure) {
+        if (failure instanceof ReplayOverException over) {
+            throw over;
+        }
         if (failure instanceof ReplayImpossibleException noRate && rate == null) {
             throw noRate;
         }
@@ -219,7 +234,8 @@ final class ReplayEnumerator<SplitT extends SourceSplit, EnumT>
         return new ReplayEnumeratorState<>(
                 enumerator.snapshotState(checkpointId),
                 counts.snapshot(checkpointId),
-                haveAllEnded());
+                haveAllEnded(),
+                control.replay());
     }
 
     @Override

@@ -9,9 +9,13 @@ import org.jspecify.annotations.Nullable;
  * @param checkpoint of the enumerator of the source that is replayed; null if it begins anew
  * @param counts by their ids
  * @param haveAllEnded whether every reader had read all that it had to
+ * @param replay which one wrote it, and its range; null if it begins anew
  */
 record ReplayEnumeratorState<EnumT>(
-        @Nullable EnumT checkpoint, Map<String, Count> counts, boolean haveAllEnded) {
+        @Nullable EnumT checkpoint,
+        Map<String, Count> counts,
+        boolean haveAllEnded,
+        @Nullable String replay) {
     /**
      * What a reader has counted. The enumerator keeps it, since a task that has finished has no
      * state in later checkpoints.
@@ -22,6 +26,6 @@ record ReplayEnumeratorState<EnumT>(
     record Count(long records, boolean isFinal) {}
 
     static <EnumT> ReplayEnumeratorState<EnumT> anew() {
-        return new ReplayEnumeratorState<>(null, Map.of(), false);
+        return new ReplayEnumeratorState<>(null, Map.of(), false, null);
     }
 }

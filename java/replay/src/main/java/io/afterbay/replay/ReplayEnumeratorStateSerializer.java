@@ -15,7 +15,8 @@ import org.jspecify.annotations.Nullable;
  * The enumerator's part of a checkpoint, in this layout:
  *
  * <pre>
- *   have all ended (1) | number of counts (4) | each: id (UTF), records (8), is final (1)
+ *   replay (UTF), empty if it begins anew | have all ended (1)
+ *   | number of counts (4) | each: id (UTF), records (8), is final (1)
  *   | has checkpoint (1) | its version (4) | its bytes
  * </pre>
  *
@@ -38,6 +39,8 @@ final class ReplayEnumeratorStateSerializer<EnumT>
     public byte[] serialize(ReplayEnumeratorState<EnumT> state) throws IOException {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         DataOutputStream out = new DataOutputStream(bytes);
+        String replay = state.replay();
+        out.writeUTF(replay == null ? "" : replay);
         out.writeBoolean(state.haveAllEnded());
         out.writeInt(state.counts().size());
         for (Map.Entry<String, Count> count : state.counts().entrySet()) {
@@ -62,6 +65,7 @@ final class ReplayEnumeratorStateSerializer<EnumT>
         }
         Versions.requireKnown(version);
         DataInputStream in = new DataInputStream(new ByteArrayInputStream(serialized));
+        String replay = in.readUTF();
         boolean haveAllEnded = in.readBoolean();
         Map<String, Count> counts = new HashMap<>();
         for (int left = in.readInt(); left > 0; left--) {
@@ -69,6 +73,7 @@ final class ReplayEnumeratorStateSerializer<EnumT>
         }
         @Nullable EnumT checkpoint =
                 in.readBoolean() ? checkpoints.deserialize(in.readInt(), in.readAllBytes()) : null;
-        return new ReplayEnumeratorState<>(checkpoint, counts, haveAllEnded);
+        return new ReplayEnumeratorState<>(
+                checkpoint, counts, haveAllEnded, replay.isEmpty() ? null : replay);
     }
 }

@@ -64,6 +64,9 @@ public final class ReplayGraph {
      * yield the range only, at the rate of the control directory, and end. Sinks to Kafka get
      * transactions of their own. Sources and sinks that the job was built of stay as they are.
      *
+     * <p>The job must have its identifier already: by that it may be told that it is not, or no
+     * longer, to do the replay ({@link ReplayOrders}).
+     *
      * @param replayId names the replay in consumer groups and transactions; the same when it is
      *     resumed
      * @param controlDirectory of {@link ReplayControl}, where the JobManager reaches it
@@ -100,7 +103,13 @@ public final class ReplayGraph {
             StreamNode node = nodes.get(i);
             SourceControl control =
                     new SourceControl(
-                            controlDirectory, i, nodes.size(), range.fromMs(), name(node));
+                            controlDirectory,
+                            replayId + " of " + range,
+                            job.getJobID().toHexString(),
+                            i,
+                            nodes.size(),
+                            range.fromMs(),
+                            name(node));
             // Without times anywhere nothing would tell what the range is.
             boolean needsTimes = replayed.get(i).isKnownToHaveTimes() || withTimes == 0;
             lines.add(replace(node, replayed.get(i), needsTimes, control));

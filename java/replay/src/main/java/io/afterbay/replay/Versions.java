@@ -7,7 +7,7 @@ final class Versions {
     /** "rpl" in ASCII, and a version: others count from 0. */
     private static final int MARK = 0x72706c00;
 
-    static final int NEWEST = MARK | 1;
+    static final int NEWEST = MARK | 2;
 
     private Versions() {}
 

@@ -94,7 +94,7 @@ class IdlenessTest {
                 .returns(String.class)
                 .assignTimestampsAndWatermarks(idle)
                 .sinkTo(new DiscardingSink<>());
-        StreamGraph job = env.getStreamGraph(false);
+        StreamGraph job = Replaying.identified(env.getStreamGraph(false));
         List<String> lines =
                 ReplayGraph.rewrite(
                         job, new ReplayRange(0, 1), "r1", URI.create("file:///nowhere"));

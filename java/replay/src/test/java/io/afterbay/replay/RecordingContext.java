@@ -21,6 +21,9 @@ final class RecordingContext<SplitT extends SourceSplit> implements SplitEnumera
     final List<SourceEvent> sent = new ArrayList<>();
     final List<Integer> withoutMore = new ArrayList<>();
 
+    /** What is asked for again and again. */
+    Runnable periodic = () -> {};
+
     void register(int subtask) {
         readers.put(subtask, new ReaderInfo(subtask, "localhost"));
     }
@@ -70,7 +73,8 @@ final class RecordingContext<SplitT extends SourceSplit> implements SplitEnumera
     @Override
     public <T> void callAsync(
             Callable<T> callable, BiConsumer<T, Throwable> handler, long initialMs, long periodMs) {
-        callAsync(callable, handler);
+        periodic = () -> callAsync(callable, handler);
+        periodic.run();
     }
 
     @Override

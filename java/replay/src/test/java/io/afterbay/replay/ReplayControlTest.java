@@ -9,6 +9,7 @@ import java.io.UncheckedIOException;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
@@ -65,6 +66,24 @@ class ReplayControlTest {
             control.setRate(rate);
             assertThat(new ReplayControl(uri).rate()).isEqualTo(rate);
         }
+    }
+
+    /** Whoever reads a rate alone sees that of a cancelled replay as a pause. */
+    @Test
+    void ordersAreKept() throws IOException {
+        for (ReplayOrders orders :
+                List.of(
+                        new ReplayOrders(5, null, false),
+                        new ReplayOrders(0, "0a", false),
+                        new ReplayOrders(Double.POSITIVE_INFINITY, "0b", true),
+                        ReplayOrders.cancelled())) {
+            control.give(orders);
+            assertThat(new ReplayControl(uri).orders()).isEqualTo(orders);
+            assertThat(control.rate()).isEqualTo(orders.recordsPerSecond());
+        }
+        assertThat(control.rate()).isZero();
+        control.setRate(3);
+        assertThat(control.orders()).isEqualTo(new ReplayOrders(3, null, false));
     }
 
     @Test

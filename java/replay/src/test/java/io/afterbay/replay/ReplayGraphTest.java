@@ -32,7 +32,8 @@ class ReplayGraphTest {
     private final StreamExecutionEnvironment env = Replaying.environment();
 
     private static List<String> rewrite(StreamGraph job) throws ReplayRefusedException {
-        return ReplayGraph.rewrite(job, RANGE, "r1", URI.create("file:///nowhere"));
+        return ReplayGraph.rewrite(
+                Replaying.identified(job), RANGE, "r1", URI.create("file:///nowhere"));
     }
 
     private static StreamNode source(StreamGraph job) {

@@ -238,6 +238,38 @@ class ReplayTest {
         assertRangeOnce();
     }
 
+    /** As one does that was on its way to the cluster when its replay was cancelled. */
+    @Test
+    void aJobThatComesAfterTheCancelFailsForGoodAndNothingPasses() throws Exception {
+        replaying.control.give(ReplayOrders.cancelled());
+        JobID job = replaying.replay(Sources.generated(9_000), RANGE);
+        assertThatThrownBy(() -> replaying.finish(job))
+                .hasStackTraceContaining("was cancelled before this job of it began")
+                .hasStackTraceContaining("The failure is not recoverable");
+        assertThat(Replaying.PASSED.get()).isZero();
+        assertThat(replaying.control.progress()).isEmpty();
+    }
+
+    /** Its positions are in that one's range. */
+    @Test
+    void aCheckpointOfAnotherReplayIsRefusedByBothNames() throws Exception {
+        replaying.control.setRate(1_000);
+        JobID job = replaying.replay(Sources.generated(9_000), RANGE);
+        Replaying.awaitPassed(500);
+        replaying.checkpoint(job);
+        String checkpoint = replaying.latestCheckpoint(job);
+        replaying.cancel(job);
+        long passed = Replaying.PASSED.get();
+        JobID other =
+                replaying.replay(
+                        Sources.generated(9_000), new ReplayRange(2_000, 8_000), checkpoint);
+        assertThatThrownBy(() -> replaying.finish(other))
+                .hasStackTraceContaining("r1 of [1970-01-01T00:00:02Z, 1970-01-01T00:00:08Z)")
+                .hasStackTraceContaining("r1 of [1970-01-01T00:00:02Z, 1970-01-01T00:00:06Z)")
+                .hasStackTraceContaining("The failure is not recoverable");
+        assertThat(Replaying.PASSED.get()).isEqualTo(passed);
+    }
+
     @Test
     void recordsWithoutATimeEndTheReplayWithAnExplanation() throws Exception {
         Path files = Sources.files(directory.resolve("files"), 100, 2);

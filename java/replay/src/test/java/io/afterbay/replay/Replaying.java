@@ -108,18 +108,23 @@ final class Replaying implements AutoCloseable {
     }
 
     List<String> rewrite(StreamGraph job, ReplayRange range) throws ReplayRefusedException {
-        return ReplayGraph.rewrite(job, range, "r1", controlDirectory);
+        return ReplayGraph.rewrite(identified(job), range, "r1", controlDirectory);
     }
 
     List<String> rewrite(StreamGraph job, ReplayRange range, MergePlan merge)
             throws ReplayRefusedException {
-        return ReplayGraph.rewrite(job, range, "r1", controlDirectory, merge);
+        return ReplayGraph.rewrite(identified(job), range, "r1", controlDirectory, merge);
+    }
+
+    /** As whoever sends it does before it is rewritten. */
+    static StreamGraph identified(StreamGraph job) {
+        job.setJobId(new JobID());
+        return job;
     }
 
     /** As it is. */
     JobID submit(StreamGraph job) throws Exception {
-        job.setJobId(new JobID());
-        job.serializeUserDefinedInstances();
+        identified(job).serializeUserDefinedInstances();
         return cluster.submitJob(job).get().getJobID();
     }
 

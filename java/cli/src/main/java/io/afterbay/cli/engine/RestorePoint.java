@@ -46,8 +46,7 @@ public record RestorePoint(Path path, long modifiedMs, long number) {
                 .orElseThrow(
                         () ->
                                 new CommandFailure(
-                                        "--from %s: there is no complete checkpoint"
-                                                .formatted(text)));
+                                        "there is no complete checkpoint or savepoint at " + text));
     }
 
     /**
@@ -62,7 +61,7 @@ public record RestorePoint(Path path, long modifiedMs, long number) {
             collect(path.getFileSystem(), path, DEPTH_MAX, found);
             return found.stream().max(BY_AGE);
         } catch (IOException | IllegalArgumentException e) {
-            throw new CommandFailure("--from %s: %s".formatted(text, CommandFailure.reason(e)), e);
+            throw new CommandFailure("%s: %s".formatted(text, CommandFailure.reason(e)), e);
         }
     }
 

@@ -126,7 +126,7 @@ final class AdaptiveReplay implements AutoCloseable {
     /** What fails now may work the next time; meanwhile nothing is known of the live job. */
     private void step() throws InterruptedException {
         try {
-            ReplayDirectory.WantedRate wanted = directory.rate();
+            WantedRate wanted = directory.rate();
             ReplayProgress progress = directory.progress().orElse(null);
             if (!wanted.adaptive() || wanted.paused() || progress == null || progress.hasEnded()) {
                 return;

@@ -87,6 +87,9 @@ final class Continuation {
             if (isOnlyLiveLeft()) { // It has finished between the two looks at it.
                 return processes.run(directory.plan());
             }
+            if (!isHeld && directory.hasFinished()) {
+                throw new CommandFailure("replay %s is %s".formatted(id, ReplayState.FINISHED));
+            }
             if (isHeld || atWork != null || !state.isAlive()) {
                 return goOn(anew, isHeld, atWork);
             }
@@ -125,8 +128,10 @@ final class Continuation {
         }
         directory.forgetEnd();
         if (anew) {
+            if (directory.progress().isPresent()) {
+                directory.forgetJob(); // else it may be on its way, and keeps its identifier
+            }
             directory.forgetProgress();
-            directory.forgetJob();
         }
         return processes.run(directory.plan().startingFrom(checkpoint.orElse(null)));
     }
@@ -194,7 +199,7 @@ final class Continuation {
         ReplayJob told = null;
         while (directory.exists()) {
             boolean isHeld = isHeld();
-            ReplayJob job = directory.jobAtWork().orElse(null);
+            ReplayJob job = jobAtWork().orElse(null);
             if (!isHeld && job == null) {
                 return;
             }
@@ -207,6 +212,21 @@ final class Continuation {
                 told = job;
             }
             Thread.sleep(tickMs);
+        }
+    }
+
+    /** A cluster that does not answer may have it. */
+    private Optional<ReplayJob> jobAtWork() throws CommandFailure {
+        try {
+            return directory.jobAtWork();
+        } catch (CommandFailure e) {
+            throw new CommandFailure(
+                    "%s; if it does, it stands still from now on, and it cannot begin again. To end it when the cluster answers: ./afterbay replay cancel %s%s"
+                            .formatted(
+                                    CommandFailure.reason(e),
+                                    id,
+                                    ReplayPlace.option(directory.root())),
+                    e);
         }
     }
 

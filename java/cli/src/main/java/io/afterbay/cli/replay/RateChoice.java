@@ -30,8 +30,7 @@ record RateChoice(double perSecond, boolean isAdaptive) {
         }
     }
 
-    ReplayDirectory.WantedRate wanted(boolean paused) {
-        return new ReplayDirectory.WantedRate(
-                perSecond == Rate.MAX ? null : perSecond, paused, isAdaptive);
+    WantedRate wanted(boolean paused) {
+        return new WantedRate(perSecond == Rate.MAX ? null : perSecond, paused, isAdaptive);
     }
 }

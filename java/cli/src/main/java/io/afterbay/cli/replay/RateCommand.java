@@ -34,6 +34,10 @@ final class RateCommand implements Callable<Integer> {
                     "replay %s was not begun with --rate adaptive, so its live job was not measured before it; name records per second, or max"
                             .formatted(id));
         }
+        ReplayState state = directory.state();
+        if (state == ReplayState.FINISHED || state == ReplayState.CANCELLED) {
+            throw new CommandFailure("replay %s is %s".formatted(id, state));
+        }
         directory.rate(rate);
         System.out.println(ReplayReport.of(directory).line());
         return ExitCode.OK;

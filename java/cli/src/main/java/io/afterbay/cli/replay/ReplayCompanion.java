@@ -40,6 +40,7 @@ final class ReplayCompanion implements RunCompanion, AutoCloseable {
     /** By a command before this one. */
     private final @Nullable ReplayJob sent;
 
+    private final CheckpointWatch checkpoints;
     private @Nullable AdaptiveReplay adaptive;
     private volatile List<java.nio.file.Path> libraries = List.of();
     private volatile @Nullable Submissions<?> submissions;
@@ -55,6 +56,7 @@ final class ReplayCompanion implements RunCompanion, AutoCloseable {
         this.directory = directory;
         this.plan = plan;
         this.live = plan.live() == null ? null : new LiveJob(plan.live());
+        this.checkpoints = CheckpointWatch.of(directory);
     }
 
     @Override
@@ -87,6 +89,8 @@ final class ReplayCompanion implements RunCompanion, AutoCloseable {
         libraries.forEach(jar -> job.addJar(new Path(jar.toUri())));
         checkpointHere(job);
         MergePlan merge = merge(job);
+        // Its sources are told by it whether they are wanted.
+        unseen().ifPresent(job::setJobId);
         try {
             news.addAll(
                     ReplayGraph.rewrite(
@@ -100,7 +104,6 @@ final class ReplayCompanion implements RunCompanion, AutoCloseable {
         }
         ClusterAddress cluster = plan.on();
         if (cluster != null) {
-            unseen().ifPresent(job::setJobId);
             directory.job(new ReplayJob(cluster, job.getJobID().toHexString()));
         }
     }
@@ -212,7 +215,8 @@ final class ReplayCompanion implements RunCompanion, AutoCloseable {
     @Override
     public Optional<String> progress(EngineFigures figures) {
         try {
-            return Optional.of(ReplayReport.of(directory).line());
+            return Optional.of(
+                    ReplayReport.of(directory).line() + checkpoints.note(figures.completed()));
         } catch (CommandFailure e) {
             return Optional.of(CommandFailure.reason(e));
         }

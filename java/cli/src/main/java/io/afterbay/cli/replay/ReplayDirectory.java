@@ -1,6 +1,5 @@
 package io.afterbay.cli.replay;
 
-import com.fasterxml.jackson.annotation.JsonIgnore;
 import io.afterbay.cli.engine.EngineSettings;
 import io.afterbay.cli.engine.RestorePoint;
 import io.afterbay.cli.job.Outcome;
@@ -18,18 +17,15 @@ import io.afterbay.replay.ReplayProgress;
 import io.afterbay.replay.merge.MergeFigures;
 import java.io.IOException;
 import java.net.URI;
-import java.nio.channels.FileChannel;
-import java.nio.channels.FileLock;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
-import java.nio.file.StandardOpenOption;
+import java.time.Instant;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Function;
-import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -40,13 +36,13 @@ import org.jspecify.annotations.Nullable;
  * <pre>
  *   plan.json, settings.json   what it does, and how its engine is
  *   checkpoints/               of the job, as Flink makes them
- *   control/                   its rate, and how far it is (ReplayControl)
+ *   control/                   its rate, which job does it, and how far it is (ReplayControl)
  *   rate.json                  the rate that was asked for, also while it is paused
  *   timeline.jsonl             the rates that it had, and why (RateTimeline)
  *   budget.json                what the live job may need, if that decides on the rate
  *   job.json                   its job, if that is on a cluster
  *   live.json                  the live job, if that was stopped for it (LiveStop)
- *   session.json               when its process began, and how far it was then
+ *   session.json               since when it has its pace, and how far it was then
  *   command.lock, worker.lock  locked as long as these processes live
  *   cancel                     it is to end
  *   outcome.json               how it has ended
@@ -58,40 +54,22 @@ final class ReplayDirectory {
 
     private static final String PLAN = "plan.json";
     private static final String OUTCOME = "outcome.json";
-    private static final String RATE = "rate.json";
     private static final String SESSION = "session.json";
     private static final String TIMELINE = "timeline.jsonl";
     private static final String BUDGET = "budget.json";
-    private static final String JOB = "job.json";
     private static final String LIVE_STOP = "live.json";
-
-    private static final WantedRate NO_BOUND = new WantedRate(null, false, false);
 
     private final Path directory;
     private final Function<ClusterAddress, ClusterRest> clusters;
     private final Handover handover;
     private final ReplayLock lock;
+    private final NotedFiles files;
+    private final NotedOrders orders;
     private final RateTimeline timeline;
     private @Nullable ReplayStorage storage;
 
     /**
-     * @param perSecond null for no bound
-     * @param paused whether no records come now, whatever the rate
-     * @param adaptive whether the live job decides from here on
-     */
-    record WantedRate(@Nullable Double perSecond, boolean paused, boolean adaptive) {
-        /** Records per second; JSON has no infinity. */
-        @JsonIgnore
-        double rate() {
-            return perSecond == null ? Rate.MAX : perSecond;
-        }
-
-        WantedRate paused(boolean isPaused) {
-            return new WantedRate(perSecond, isPaused, adaptive);
-        }
-    }
-
-    /**
+     * @param startedMs when its process began, or somebody asked for another rate, or resumed it
      * @param share that was done then, from 0 to 1
      */
     record Session(long startedMs, double share) {}
@@ -108,6 +86,8 @@ final class ReplayDirectory {
         this.clusters = clusters;
         this.handover = JsonHandover.in(directory);
         this.lock = new ReplayLock(directory);
+        this.files = new NotedFiles(directory);
+        this.orders = new NotedOrders(files, this::exists, told -> control().give(told));
         this.timeline = new RateTimeline(directory.resolve(TIMELINE));
     }
 
@@ -125,11 +105,12 @@ final class ReplayDirectory {
                                 .formatted(plan.id(), plan.id(), ReplayPlace.option(root)));
             }
             ReplayStorage storage = ReplayStorage.of(plan, engine, directory);
+            storage.requireUnused();
             Path whole = Files.createTempDirectory(root, UNFINISHED);
             ReplayDirectory making = new ReplayDirectory(whole);
             making.handover.plan(plan);
             making.handover.settings(engine.keepingCheckpoints(storage.checkpoints().toString()));
-            making.write(RATE, rate.wanted(false));
+            making.orders.begin(rate.wanted(false));
             // As long as it has no rate, a replay does not begin.
             new ReplayControl(storage.control(whole)).setRate(rate.perSecond());
             Files.move(whole, directory, StandardCopyOption.ATOMIC_MOVE);
@@ -192,11 +173,11 @@ final class ReplayDirectory {
     }
 
     ReplayPlan plan() throws CommandFailure {
-        return read(PLAN, () -> handover.plan(ReplayPlan.class));
+        return files.read(PLAN, () -> handover.plan(ReplayPlan.class));
     }
 
     EngineSettings engine() throws CommandFailure {
-        return read("settings.json", () -> handover.settings(EngineSettings.class));
+        return files.read("settings.json", () -> handover.settings(EngineSettings.class));
     }
 
     private ReplayStorage storage() throws CommandFailure {
@@ -225,6 +206,12 @@ final class ReplayDirectory {
         return RestorePoint.newest(checkpointsUri()).map(point -> point.path().toString());
     }
 
+    /** When that was written. */
+    Optional<Instant> newestCheckpointAt() throws CommandFailure {
+        return RestorePoint.newest(checkpointsUri())
+                .map(point -> Instant.ofEpochMilli(point.modifiedMs()));
+    }
+
     void removeCheckpoints() throws CommandFailure {
         storage().removeCheckpoints();
     }
@@ -234,14 +221,19 @@ final class ReplayDirectory {
         try {
             control().forgetProgress();
         } catch (IOException e) {
-            throw failure("control", e);
+            throw files.failure("control", e);
         }
     }
 
-    /** Nothing has come of it. */
+    /** Nothing has come of it. Whoever tells it something meanwhile does so before, or never. */
     void remove() throws CommandFailure {
-        storage().remove();
-        WorkDirectory.remove(directory);
+        var unused =
+                orders.alone(
+                        () -> {
+                            storage().remove();
+                            WorkDirectory.remove(directory);
+                            return true;
+                        });
     }
 
     String savepointsUri() throws CommandFailure {
@@ -255,16 +247,16 @@ final class ReplayDirectory {
 
     /** Of a live job that was stopped for it; empty if none was yet. */
     Optional<LiveStop> liveStop() throws CommandFailure {
-        return readIfThere(LIVE_STOP, LiveStop.class);
+        return files.find(LIVE_STOP, LiveStop.class);
     }
 
     void liveStop(LiveStop stop) throws CommandFailure {
-        write(LIVE_STOP, stop);
+        files.write(LIVE_STOP, stop);
     }
 
     /** The live job runs as it did. */
     void forgetLiveStop() throws CommandFailure {
-        delete(LIVE_STOP);
+        files.delete(LIVE_STOP);
     }
 
     /** Whether a live job is stopped, or about to be. */
@@ -279,17 +271,20 @@ final class ReplayDirectory {
 
     /** The job that it has on a cluster, or had; empty if none was sent there yet. */
     Optional<ReplayJob> job() throws CommandFailure {
-        return readIfThere(JOB, ReplayJob.class);
+        return orders.job();
     }
 
-    /** Before it is sent: who is ended in between looks for a job that is not there. */
+    /**
+     * Before it is sent: who is ended in between looks for a job that is not there. No other job
+     * does the replay from then on.
+     */
     void job(ReplayJob job) throws CommandFailure {
-        write(JOB, job);
+        orders.job(job);
     }
 
     /** It begins again, with another one. */
     void forgetJob() throws CommandFailure {
-        delete(JOB);
+        orders.forgetJob();
     }
 
     boolean exists() {
@@ -297,21 +292,22 @@ final class ReplayDirectory {
     }
 
     Optional<ReplayProgress> progress() throws CommandFailure {
-        return read("control", () -> control().progress());
+        return files.read("control", () -> control().progress());
     }
 
     /** Empty if its rows are not merged with others, or not yet. */
     Optional<MergeFigures> merged() throws CommandFailure {
-        return read("control", () -> control().merged());
+        return files.read("control", () -> control().merged());
     }
 
     WantedRate rate() throws CommandFailure {
-        return readIfThere(RATE, WantedRate.class).orElse(NO_BOUND);
+        return orders.rate();
     }
 
     /** Tells another rate, and notes it. */
     void rate(RateChoice rate) throws CommandFailure {
-        WantedRate wanted = change(known -> rate.wanted(known.paused()));
+        WantedRate wanted = orders.change(known -> rate.wanted(known.paused()));
+        beginPace();
         timelineEntry(
                 RateTimeline.Entry.now(
                         wanted.rate(),
@@ -323,8 +319,9 @@ final class ReplayDirectory {
     /** Lets no records come, or lets them come again. */
     void pause(boolean isPaused) throws CommandFailure {
         boolean before = rate().paused();
-        WantedRate wanted = change(known -> known.paused(isPaused));
+        WantedRate wanted = orders.change(known -> known.paused(isPaused));
         if (before != isPaused) {
+            beginPace();
             timelineEntry(
                     RateTimeline.Entry.now(
                             isPaused ? 0 : wanted.rate(),
@@ -334,13 +331,24 @@ final class ReplayDirectory {
         }
     }
 
+    /** What is left is told from here on: the pace before says nothing about it. */
+    private void beginPace() throws CommandFailure {
+        if (session().isPresent()) {
+            ReplayProgress known = progress().orElse(null);
+            session(
+                    new Session(
+                            System.currentTimeMillis(),
+                            known == null ? 0 : ReplayReport.share(plan(), known)));
+        }
+    }
+
     /**
      * Tells what the live job has decided.
      *
      * @return false if somebody wants another rate meanwhile
      */
     boolean adapt(double rate) throws CommandFailure {
-        return change(
+        return orders.change(
                         known ->
                                 known.adaptive() && !known.paused()
                                         ? new WantedRate(rate, false, true)
@@ -352,66 +360,38 @@ final class ReplayDirectory {
         return progress().map(ReplayProgress::recordsPerSecond).orElse(0.0);
     }
 
-    /** As one step, whoever else does it. */
-    private synchronized WantedRate change(UnaryOperator<WantedRate> change) throws CommandFailure {
-        try (FileChannel file =
-                        FileChannel.open(
-                                directory.resolve("rate.lock"),
-                                StandardOpenOption.CREATE,
-                                StandardOpenOption.WRITE);
-                FileLock held = file.lock()) {
-            WantedRate changed = change.apply(rate());
-            if (!held.isValid()) {
-                throw new IOException("the lock was lost");
-            }
-            write(changed);
-            return changed;
-        } catch (IOException e) {
-            throw failure("rate.lock", e);
-        }
-    }
-
-    private void write(WantedRate rate) throws CommandFailure {
-        write(RATE, rate);
-        try {
-            control().setRate(rate.paused() ? 0 : rate.rate());
-        } catch (IOException e) {
-            throw failure("control", e);
-        }
-    }
-
     void timelineEntry(RateTimeline.Entry entry) throws CommandFailure {
         try {
             timeline.add(entry);
         } catch (IOException e) {
-            throw failure(TIMELINE, e);
+            throw files.failure(TIMELINE, e);
         }
     }
 
     /** The newest changes of the rate, oldest first. */
     List<RateTimeline.Entry> timeline() throws CommandFailure {
-        return read(TIMELINE, timeline::entries);
+        return files.read(TIMELINE, timeline::entries);
     }
 
     /** What the live job may need; empty if it was not measured. */
     Optional<LiveBudget> budget() throws CommandFailure {
-        return readIfThere(BUDGET, LiveBudget.class);
+        return files.find(BUDGET, LiveBudget.class);
     }
 
     void budget(LiveBudget budget) throws CommandFailure {
-        write(BUDGET, budget);
+        files.write(BUDGET, budget);
     }
 
     Optional<Session> session() throws CommandFailure {
-        return readIfThere(SESSION, Session.class);
+        return files.find(SESSION, Session.class);
     }
 
     void session(Session session) throws CommandFailure {
-        write(SESSION, session);
+        files.write(SESSION, session);
     }
 
     Optional<Ended> ended() throws CommandFailure {
-        return readIfThere(OUTCOME, Ended.class);
+        return files.find(OUTCOME, Ended.class);
     }
 
     boolean hasFinished() throws CommandFailure {
@@ -420,58 +400,51 @@ final class ReplayDirectory {
 
     void ended(Outcome outcome) throws CommandFailure {
         if (outcome.isFinished()) {
-            write(OUTCOME, new Ended(ReplayState.FINISHED, null));
+            files.write(OUTCOME, new Ended(ReplayState.FINISHED, null));
         } else if (isCancelWanted()) {
-            write(OUTCOME, new Ended(ReplayState.CANCELLED, null));
+            files.write(OUTCOME, new Ended(ReplayState.CANCELLED, null));
         } else if (outcome.problem() != null) {
-            write(OUTCOME, new Ended(ReplayState.FAILED, outcome.problem()));
+            files.write(OUTCOME, new Ended(ReplayState.FAILED, outcome.problem()));
         }
     }
 
     /** It ends for good: nothing is left to start it again from. */
     void cancelled() throws CommandFailure {
-        write(OUTCOME, new Ended(ReplayState.CANCELLED, null));
+        files.write(OUTCOME, new Ended(ReplayState.CANCELLED, null));
         removeCheckpoints();
     }
 
     /** Its job has finished on a cluster while nobody waited for it. */
     void finished() throws CommandFailure {
-        write(OUTCOME, new Ended(ReplayState.FINISHED, null));
+        files.write(OUTCOME, new Ended(ReplayState.FINISHED, null));
         removeCheckpoints();
     }
 
     /** Its job has failed on a cluster while nobody waited for it. */
     void failed(String problem) throws CommandFailure {
-        write(OUTCOME, new Ended(ReplayState.FAILED, problem));
+        files.write(
+                OUTCOME,
+                isCancelWanted()
+                        ? new Ended(ReplayState.CANCELLED, null)
+                        : new Ended(ReplayState.FAILED, problem));
     }
 
     /** It is started again. */
     void forgetEnd() throws CommandFailure {
-        delete(OUTCOME);
-    }
-
-    private void delete(String file) throws CommandFailure {
-        try {
-            Files.deleteIfExists(directory.resolve(file));
-        } catch (IOException e) {
-            throw failure(file, e);
-        }
+        files.delete(OUTCOME);
     }
 
     boolean isCancelWanted() {
-        return Files.exists(cancelFile());
+        return orders.isCancelled();
     }
 
+    /**
+     * Ends it, once and for all: a job of it that is on its way to a cluster, where nobody can ask
+     * for it, is told so before it begins. So ask for its job after this, and not before. Does
+     * nothing if the directory is gone.
+     */
     void wantCancel() throws CommandFailure {
-        try {
-            Files.write(cancelFile(), new byte[0]);
-        } catch (IOException e) {
-            throw failure("cancel", e);
-        }
-    }
-
-    private Path cancelFile() {
-        return directory.resolve("cancel");
+        orders.cancel();
     }
 
     /**
@@ -483,7 +456,7 @@ final class ReplayDirectory {
         try {
             return lock.hold(holder);
         } catch (IOException e) {
-            throw failure("lock", e);
+            throw files.failure("lock", e);
         }
     }
 
@@ -491,13 +464,13 @@ final class ReplayDirectory {
         try {
             lock.release();
         } catch (IOException e) {
-            throw failure("lock", e);
+            throw files.failure("lock", e);
         }
     }
 
     /** Whether a process of it lives. */
     boolean isHeld() throws CommandFailure {
-        return read("lock", lock::isHeld);
+        return files.read("lock", lock::isHeld);
     }
 
     ReplayState state() throws CommandFailure {
@@ -506,7 +479,9 @@ final class ReplayDirectory {
         }
         Ended ended = ended().orElse(null);
         if (ended != null) {
-            return ended.state();
+            return ended.state() == ReplayState.FAILED && isAtWorkAllTheSame()
+                    ? alive()
+                    : ended.state();
         }
         if (isHeld()) {
             return alive();
@@ -523,6 +498,16 @@ final class ReplayDirectory {
         return needsLiveBack()
                 ? ReplayState.INTERRUPTED
                 : ended().map(Ended::state).orElse(ReplayState.INTERRUPTED);
+    }
+
+    /** A command may have failed that could not ask for its job any more, or not send it twice. */
+    private boolean isAtWorkAllTheSame() throws CommandFailure {
+        ReplayJob job = job().orElse(null);
+        try {
+            return job != null && !isHeld() && job.isAtWork(this);
+        } catch (ClusterException e) {
+            return false; // as it is noted
+        }
     }
 
     /**
@@ -544,37 +529,5 @@ final class ReplayDirectory {
 
     private ReplayState alive() throws CommandFailure {
         return rate().paused() ? ReplayState.PAUSED : ReplayState.RUNNING;
-    }
-
-    private interface Reading<T> {
-        T read() throws IOException, CommandFailure;
-    }
-
-    private <T> T read(String file, Reading<T> reading) throws CommandFailure {
-        try {
-            return reading.read();
-        } catch (IOException e) {
-            throw failure(file, e);
-        }
-    }
-
-    private <T> Optional<T> readIfThere(String file, Class<T> type) throws CommandFailure {
-        Path path = directory.resolve(file);
-        return Files.exists(path)
-                ? Optional.of(read(file, () -> JsonHandover.read(path, type)))
-                : Optional.empty();
-    }
-
-    private void write(String file, Object content) throws CommandFailure {
-        try {
-            JsonHandover.write(directory.resolve(file), content);
-        } catch (IOException e) {
-            throw failure(file, e);
-        }
-    }
-
-    private CommandFailure failure(String file, IOException cause) {
-        return new CommandFailure(
-                directory.resolve(file) + ": " + CommandFailure.reason(cause), cause);
     }
 }

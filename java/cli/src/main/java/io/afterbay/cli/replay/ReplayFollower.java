@@ -121,10 +121,11 @@ final class ReplayFollower {
 
     private Outcome outcome() throws CommandFailure {
         ReplayDirectory.Ended ended = directory.ended().orElse(null);
-        if (ended != null) {
-            return ended.state() == ReplayState.FINISHED
-                    ? Outcome.finished()
-                    : Outcome.failed(Objects.requireNonNullElse(ended.problem(), "it has failed"));
+        if (ended != null && ended.state() == ReplayState.FINISHED) {
+            return Outcome.finished();
+        }
+        if (ended != null && ended.state() == ReplayState.FAILED) {
+            return Outcome.failed(Objects.requireNonNullElse(ended.problem(), "it has failed"));
         }
         return interruption.isRaised()
                 ? Outcome.interrupted(interruption.exitCode())

@@ -40,6 +40,20 @@ record ReplayJob(ClusterAddress cluster, String id) {
     }
 
     /**
+     * Whether its cluster knows it, and it has not ended. Nothing is noted.
+     *
+     * @throws ClusterException if the cluster does not answer, so that nobody knows
+     */
+    boolean isAtWork(ReplayDirectory directory) throws CommandFailure, ClusterException {
+        try {
+            return job(directory).state().filter(state -> !ClusterJob.isEnded(state)).isPresent();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new CommandFailure("interrupted", e);
+        }
+    }
+
+    /**
      * Whether it does nothing any more. If it has finished or failed, that is noted.
      *
      * @throws ClusterException if the cluster does not answer, so that nobody knows

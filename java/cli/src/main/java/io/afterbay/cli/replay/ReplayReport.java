@@ -25,7 +25,8 @@ import org.jspecify.annotations.Nullable;
  * @param rate what was asked for, or decided
  * @param timeline of the rate
  * @param budget of the live job; null if it does not decide on the rate
- * @param left until its end at the pace of its process so far; null if that is not known
+ * @param left until its end at the pace that it has had since its process began, or since its rate
+ *     was last asked for; null if that is not known
  * @param merged what its merge with the live job's output has done; null if there is none
  * @param problem why it failed, or null
  */
@@ -39,7 +40,7 @@ record ReplayReport(
         @Nullable ReplayJob job,
         boolean isFollowed,
         @Nullable LiveStop liveStop,
-        ReplayDirectory.WantedRate rate,
+        WantedRate rate,
         List<RateTimeline.Entry> timeline,
         @Nullable LiveBudget budget,
         @Nullable Duration left,
@@ -72,10 +73,12 @@ record ReplayReport(
                         ? directory.session().map(session -> left(session, share)).orElse(null)
                         : null,
                 directory.merged().orElse(null),
-                directory.ended().map(ReplayDirectory.Ended::problem).orElse(null));
+                state == ReplayState.FAILED
+                        ? directory.ended().map(ReplayDirectory.Ended::problem).orElse(null)
+                        : null);
     }
 
-    private static double share(ReplayPlan plan, ReplayProgress progress) {
+    static double share(ReplayPlan plan, ReplayProgress progress) {
         if (progress.hasEnded()) {
             return 1;
         }
@@ -142,12 +145,21 @@ record ReplayReport(
     /** What to do next, for who has it before them. */
     String way() {
         return switch (state) {
-            case FINISHED, CANCELLED -> "";
+            case FINISHED -> nothing();
+            case CANCELLED -> "";
             case RUNNING -> (isFollowed ? "" : "; nobody follows it: " + resume()) + live();
             case UNKNOWN -> live();
             case PAUSED, INTERRUPTED -> "; go on: " + resume() + live();
             case FAILED -> ": %s; try again: %s%s".formatted(problem, resume(), live());
         };
+    }
+
+    /** The range was probably meant in other times than the job's records have. */
+    private String nothing() {
+        return share < 1 || records > 0
+                ? ""
+                : "; no record is in the range, %s: docs/replay.md says by which time each source is asked"
+                        .formatted(plan.range());
     }
 
     private String live() {
@@ -169,7 +181,7 @@ record ReplayReport(
     void json(ObjectNode node) {
         node.put("id", plan.id());
         node.put("job", plan.title());
-        node.put("state", state.toString());
+        node.put("state", state.name().toLowerCase(Locale.ROOT));
         node.put("from", Instant.ofEpochMilli(plan.fromMs()).toString());
         node.put("to", Instant.ofEpochMilli(plan.toMs()).toString());
         node.put("share", share);

@@ -4,9 +4,11 @@ import io.afterbay.cli.engine.EngineSettings;
 import io.afterbay.cli.engine.StoragePath;
 import io.afterbay.command.CommandFailure;
 import io.afterbay.command.flink.FlinkFileSystems;
+import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Path;
+import org.apache.flink.core.fs.FileStatus;
 import org.apache.flink.core.fs.FileSystem;
 import org.jspecify.annotations.Nullable;
 
@@ -62,6 +64,32 @@ final class ReplayStorage {
         return elsewhere == null
                 ? beside.resolve(name).toUri()
                 : URI.create(elsewhere + "/" + name);
+    }
+
+    /**
+     * Checks that no other replay has left anything there, which would be taken for this one's.
+     *
+     * @throws CommandFailure if one has
+     */
+    void requireUnused() throws CommandFailure {
+        if (elsewhere != null && isThereAnythingAt(elsewhere)) {
+            throw new CommandFailure(
+                    "--checkpoint-dir: %s has files of another replay of that name: choose another --id or --checkpoint-dir, or delete them if that replay has ended"
+                            .formatted(elsewhere));
+        }
+    }
+
+    private static boolean isThereAnythingAt(URI place) throws CommandFailure {
+        try {
+            var path = new org.apache.flink.core.fs.Path(place);
+            FileStatus[] found = path.getFileSystem().listStatus(path);
+            return found != null && found.length > 0;
+        } catch (FileNotFoundException e) {
+            return false;
+        } catch (IOException e) {
+            throw new CommandFailure(
+                    "--checkpoint-dir: %s: %s".formatted(place, CommandFailure.reason(e)), e);
+        }
     }
 
     void removeCheckpoints() throws CommandFailure {

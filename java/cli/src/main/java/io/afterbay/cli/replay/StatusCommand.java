@@ -3,7 +3,9 @@ package io.afterbay.cli.replay;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.SerializationFeature;
 import com.fasterxml.jackson.databind.node.ArrayNode;
+import io.afterbay.command.CommandFailure;
 import io.afterbay.command.ExitCode;
+import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
@@ -41,12 +43,18 @@ final class StatusCommand implements Callable<Integer> {
                         ? ReplayDirectory.all(place.root())
                         : List.of(ReplayDirectory.find(place.root(), id));
         ArrayNode list = MAPPER.createArrayNode();
+        int code = ExitCode.OK;
         for (ReplayDirectory directory : chosen) {
-            ReplayReport report = ReplayReport.of(directory);
-            if (json) {
-                report.json(list.addObject());
-            } else {
-                System.out.println(report.line() + report.way());
+            try {
+                tell(directory, list);
+            } catch (CommandFailure e) {
+                if (id != null) {
+                    throw e;
+                }
+                if (directory.exists()) { // else nothing had come of it
+                    tell(String.valueOf(directory.path().getFileName()), e, list);
+                    code = ExitCode.FAILURE;
+                }
             }
         }
         if (json) {
@@ -54,6 +62,47 @@ final class StatusCommand implements Callable<Integer> {
         } else if (chosen.isEmpty()) {
             System.out.println("no replays in " + place.root());
         }
-        return ExitCode.OK;
+        return code;
+    }
+
+    private void tell(ReplayDirectory directory, ArrayNode list) throws CommandFailure {
+        if (json) {
+            ReplayReport.of(directory).json(list.addObject());
+        } else {
+            System.out.println(text(directory));
+        }
+    }
+
+    static String text(ReplayDirectory directory) throws CommandFailure {
+        ReplayReport report = ReplayReport.of(directory);
+        return report.line() + checkpoints(directory, report) + report.way();
+    }
+
+    /** Nothing about them, if they come. */
+    private static String checkpoints(ReplayDirectory directory, ReplayReport report)
+            throws CommandFailure {
+        ReplayDirectory.Session session = directory.session().orElse(null);
+        if (session == null || !report.state().isAlive()) {
+            return "";
+        }
+        try {
+            return CheckpointWatch.of(directory)
+                    .note(
+                            session.startedMs(),
+                            directory.newestCheckpointAt().orElse(null),
+                            Instant.now());
+        } catch (CommandFailure e) {
+            return ", nobody knows whether it makes checkpoints: " + CommandFailure.reason(e);
+        }
+    }
+
+    /** The others are not to be hidden by one that is damaged, or another version's. */
+    private void tell(String replay, CommandFailure problem, ArrayNode list) {
+        String reason = CommandFailure.reason(problem);
+        if (json) {
+            list.addObject().put("id", replay).put("state", "unreadable").put("problem", reason);
+        } else {
+            System.out.println(replay + ": cannot be read: " + reason);
+        }
     }
 }

@@ -20,6 +20,7 @@ import io.afterbay.cli.run.JobPlan;
 import io.afterbay.cli.run.RunPlan;
 import io.afterbay.command.CommandFailure;
 import io.afterbay.command.ExitCode;
+import io.afterbay.replay.ReplayControl;
 import io.afterbay.testing.LongForm;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -48,6 +49,9 @@ class BlockedLiveTest {
 
     /** The one that asks the live job to stop. */
     private static final int LAST_OF_STOP = 6;
+
+    /** In requests of others: more than a cancel needs. */
+    private static final int LATE_BY_MAX = 10;
 
     @TempDir private Path root;
     private BlockedLive.Waiting waiting = new BlockedLive.Waiting(0, Duration.ofMinutes(5));
@@ -110,7 +114,7 @@ class BlockedLiveTest {
                         .toHexString();
         replay.job(new ReplayJob(ADDRESS, id));
         live.stop();
-        cluster.startReplay(id);
+        cluster.startReplay(id, replay.controlUri());
         return follow(replay);
     }
 
@@ -258,7 +262,6 @@ class BlockedLiveTest {
             for (Kill kill : killsAt(request, 2)) {
                 begin(Ending.GOOD);
                 dies = dies(kill, this::begins);
-                cluster.settle(); // else a replay that comes late finds the live job
                 cancel();
                 cluster.settle();
                 assertThat(cluster.liveAtWork()).as("%s", kill).hasSize(1);
@@ -269,6 +272,57 @@ class BlockedLiveTest {
                 }
             }
         }
+    }
+
+    /** Nobody can ask a cluster for what it has not heard of yet. */
+    @Test
+    void aReplayThatIsCancelledStaysSoHoweverLateItsJobComes() throws Exception {
+        int refused = 0;
+        boolean dies = true;
+        for (int request = 1; dies; request++) {
+            for (int lateBy = 1; lateBy <= LATE_BY_MAX; lateBy++) {
+                Kill kill = new Kill(request, When.LATE, lateBy);
+                begin(Ending.GOOD);
+                dies = dies(kill, this::begins);
+                cancel();
+                cluster.settle();
+                assertThat(cluster.liveAtWork()).as("%s", kill).hasSize(1);
+                assertThat(opened().isLiveStopped()).isFalse();
+                List<String> states = cluster.replays().stream().map(job -> job.state).toList();
+                assertThat(states).as("%s", kill).hasSizeLessThanOrEqualTo(1);
+                if (opened().state() == ReplayState.CANCELLED) {
+                    assertThat(states).as("%s", kill).isSubsetOf("CANCELED", "FAILED");
+                }
+                refused += states.contains("FAILED") ? 1 : 0;
+            }
+        }
+        assertThat(refused).isGreaterThan(LATE_BY_MAX / 2);
+    }
+
+    /** Else its job might begin between the answer that there is none and the cancel. */
+    @Test
+    void theClusterIsAskedForTheJobAgainWhenItsCancelIsSaid() throws Exception {
+        begin(Ending.GOOD);
+        assertThat(dies(new Kill(1, When.BEFORE, 0), this::begins)).isTrue();
+        cluster.killAt(Integer.MAX_VALUE, When.BEFORE, 0);
+        String job = opened().job().orElseThrow().id();
+        ReplayControl control = new ReplayControl(opened().controlUri());
+        List<Boolean> wasSaid = new ArrayList<>();
+        ReplayDirectory watched =
+                ReplayDirectory.of(
+                        directory,
+                        address ->
+                                new ClusterRest(
+                                        address,
+                                        request -> {
+                                            if (request.uri().getPath().endsWith(job)) {
+                                                wasSaid.add(control.orders().isCancelled());
+                                            }
+                                            return cluster.send(request);
+                                        }));
+        continuation(watched, new BlockedLive(watched, plan(), cluster, waiting)).cancel();
+        assertThat(wasSaid).isNotEmpty().last().isEqualTo(true);
+        assertThat(opened().state()).isEqualTo(ReplayState.CANCELLED);
     }
 
     private void cancel() throws Exception {

@@ -3,24 +3,34 @@ package io.afterbay.cli.replay;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
 import io.afterbay.cli.Afterbay;
 import io.afterbay.cli.engine.Backend;
 import io.afterbay.cli.engine.EngineSettings;
 import io.afterbay.cli.engine.MemorySplit;
 import io.afterbay.cli.job.Outcome;
 import io.afterbay.cli.job.RunRules;
+import io.afterbay.cli.remote.ClusterAddress;
+import io.afterbay.cli.remote.ClusterRest;
 import io.afterbay.cli.run.JobPlan;
 import io.afterbay.cli.run.RunPlan;
 import io.afterbay.command.CommandFailure;
 import io.afterbay.command.ExitCode;
 import io.afterbay.replay.ReplayControl;
+import io.afterbay.replay.ReplayOrders;
 import io.afterbay.replay.ReplayProgress;
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
@@ -30,6 +40,7 @@ class ReplayDirectoryTest {
     private static final String ID = "mine";
 
     private final StringWriter err = new StringWriter();
+    private byte[] out = {};
     @TempDir private Path root;
 
     @Test
@@ -37,7 +48,7 @@ class ReplayDirectoryTest {
         ReplayDirectory created = create(500);
         assertThat(created.plan()).isEqualTo(plan());
         assertThat(created.engine().checkpointDirectory()).isEqualTo(created.checkpointsUri());
-        assertThat(created.rate()).isEqualTo(new ReplayDirectory.WantedRate(500.0, false, false));
+        assertThat(created.rate()).isEqualTo(new WantedRate(500.0, false, false));
         assertThat(control(created).rate()).isEqualTo(500);
         assertThat(ReplayDirectory.all(root)).hasSize(1);
         try (var files = Files.list(root)) {
@@ -114,7 +125,7 @@ class ReplayDirectoryTest {
         Files.writeString(checkpoint.resolve("_metadata"), "");
         assertThat(replay.newestCheckpoint()).get().asString().endsWith("chk-4");
         for (int time = 0; time < 2; time++) {
-            assertThat(afterbay("cancel")).isZero();
+            assertThat(afterbay("cancel", ID)).isZero();
             assertThat(checkpoint).doesNotExist();
             Files.createDirectories(checkpoint); // as a cancel that was cut off leaves it
         }
@@ -122,14 +133,201 @@ class ReplayDirectoryTest {
         assertThat(err.toString()).contains("replay mine is cancelled");
     }
 
-    private int resume() {
-        return afterbay("resume");
+    /** Whatever is told afterwards. */
+    @Test
+    void aCancelIsSaidForGoodAndOnlyTheJobThatWasNotedLastMayDoIt() throws Exception {
+        ReplayDirectory replay = create(500);
+        ClusterAddress cluster = new ClusterAddress("flink", 8081);
+        assertThat(control(replay).orders()).isEqualTo(new ReplayOrders(500, null, false));
+        replay.job(new ReplayJob(cluster, "0a"));
+        assertThat(control(replay).orders()).isEqualTo(new ReplayOrders(500, "0a", false));
+        replay.pause(true);
+        replay.job(new ReplayJob(cluster, "0b"));
+        assertThat(control(replay).orders()).isEqualTo(new ReplayOrders(0, "0b", false));
+        replay.pause(false);
+        replay.rate(new RateChoice(7, false));
+        assertThat(control(replay).orders()).isEqualTo(new ReplayOrders(7, "0b", false));
+
+        replay.wantCancel();
+        assertThat(control(replay).orders()).isEqualTo(ReplayOrders.cancelled());
+        replay.rate(new RateChoice(9, false));
+        replay.pause(true);
+        replay.pause(false);
+        replay.job(new ReplayJob(cluster, "0c"));
+        replay.forgetProgress();
+        assertThat(control(replay).orders()).isEqualTo(ReplayOrders.cancelled());
+        assertThat(replay.rate()).isEqualTo(new WantedRate(9.0, false, false));
     }
 
-    private int afterbay(String verb) {
+    /** Its job may fail by the cancel: a job that begins is told so. */
+    @Test
+    void whatFailsAfterItsCancelIsCancelled() throws Exception {
+        ReplayDirectory replay = create(500);
+        replay.failed("a full disk");
+        assertThat(replay.state()).isEqualTo(ReplayState.FAILED);
+        replay.wantCancel();
+        replay.failed("it was cancelled");
+        assertThat(replay.state()).isEqualTo(ReplayState.CANCELLED);
+    }
+
+    /** Its command may have lost it, or have sent it twice. */
+    @Test
+    void aJobThatIsAtWorkHasNotFailedWhateverItsCommandSaid() throws Exception {
+        ReplayDirectory replay = create(500);
+        replay.job(new ReplayJob(new ClusterAddress("flink", 8081), "0a"));
+        replay.failed("no answer");
+        AtomicReference<ClusterRest.Answer> answer = new AtomicReference<>();
+        ReplayDirectory asking =
+                ReplayDirectory.of(
+                        replay.path(),
+                        address -> new ClusterRest(address, request -> answer.get()));
+        answer.set(new ClusterRest.Answer(200, "{\"state\": \"RUNNING\"}"));
+        assertThat(asking.state()).isEqualTo(ReplayState.RUNNING);
+        assertThat(ReplayReport.of(asking).problem()).isNull();
+        assertThat(ReplayReport.of(asking).way()).contains("nobody follows it", "resume mine");
+        for (ClusterRest.Answer ended :
+                List.of(
+                        new ClusterRest.Answer(200, "{\"state\": \"FAILED\"}"),
+                        new ClusterRest.Answer(404, "{}"),
+                        new ClusterRest.Answer(503, "{}"))) {
+            answer.set(ended);
+            assertThat(asking.state()).isEqualTo(ReplayState.FAILED);
+            assertThat(ReplayReport.of(asking).problem()).isEqualTo("no answer");
+        }
+    }
+
+    @Test
+    void whatIsGoneIsNotCancelledAndNotThereAgain() throws Exception {
+        ReplayDirectory replay = create(500);
+        ReplayDirectory same = ReplayDirectory.of(replay.path());
+        replay.remove();
+        same.wantCancel();
+        assertThat(root).isEmptyDirectory();
+    }
+
+    @Test
+    void aPlaceThatAnotherReplayHasUsedIsRefused() throws Exception {
+        Path shared = root.resolve("shared");
+        ReplayPlan plan = plan(shared.toUri().toString());
+        RateChoice rate = new RateChoice(500, false);
+        ReplayDirectory first = ReplayDirectory.create(root.resolve("a"), plan, engine(), rate);
+        assertThatThrownBy(() -> ReplayDirectory.create(root.resolve("b"), plan, engine(), rate))
+                .isInstanceOf(CommandFailure.class)
+                .hasMessageContaining("--checkpoint-dir: ")
+                .hasMessageContaining("shared/mine has files of another replay")
+                .hasMessageContaining("choose another --id");
+        assertThat(root.resolve("b")).isEmptyDirectory();
+        first.remove();
+        assertThat(ReplayDirectory.create(root.resolve("b"), plan, engine(), rate).exists())
+                .isTrue();
+    }
+
+    @Test
+    void oneThatCannotBeReadDoesNotHideTheOthers() throws Exception {
+        create(500);
+        Files.createDirectory(root.resolve("broken"));
+        Files.writeString(root.resolve("broken/plan.json"), "{");
+        assertThat(afterbay("status")).isEqualTo(ExitCode.FAILURE);
+        assertThat(told())
+                .containsSubsequence("broken: cannot be read: ", "plan.json", "mine: 0.0 %");
+        assertThat(afterbay("status", "--json")).isEqualTo(ExitCode.FAILURE);
+        JsonNode list = new ObjectMapper().readTree(out);
+        assertThat(list.findValuesAsText("id")).containsExactly("broken", ID);
+        assertThat(list.path(0).path("state").asText()).isEqualTo("unreadable");
+        assertThat(list.path(0).path("problem").asText()).contains("plan.json");
+        assertThat(list.path(1).path("state").asText()).isEqualTo("interrupted");
+        assertThat(afterbay("status", ID)).isZero();
+    }
+
+    /** An hour of pause is no pace. */
+    @Test
+    void whatIsLeftIsToldByThePaceSinceItWasResumedOrGotItsRate() throws Exception {
+        ReplayDirectory replay = create(500);
+        replay.pause(true);
+        assertThat(replay.session()).as("it has not begun").isEmpty();
+        control(replay).tell(new ReplayProgress(7, 1, 600, false));
+        for (boolean isResumed : List.of(true, false)) {
+            long before = System.currentTimeMillis();
+            replay.session(new ReplayDirectory.Session(before - 3_600_000, 0));
+            if (isResumed) {
+                replay.pause(false);
+            } else {
+                replay.rate(new RateChoice(7, false));
+            }
+            ReplayDirectory.Session session = replay.session().orElseThrow();
+            assertThat(session.share()).isEqualTo(0.5);
+            assertThat(session.startedMs()).isGreaterThanOrEqualTo(before);
+            replay.session(new ReplayDirectory.Session(before - 3_600_000, 0));
+            replay.pause(false); // as it is
+            assertThat(replay.session().orElseThrow().share()).isZero();
+        }
+    }
+
+    /** A job goes on without them for long, as on a full disk. */
+    @Test
+    void itsStatusSaysThatNoCheckpointsCome() throws Exception {
+        ReplayDirectory replay = create(500);
+        replay.session(new ReplayDirectory.Session(System.currentTimeMillis() - 600_000, 0));
+        assertThat(afterbay("status", ID)).isZero();
+        assertThat(told()).as("it is not at work").doesNotContain("no checkpoint");
+        assertThat(replay.hold(ReplayLock.Holder.COMMAND)).isTrue();
+        assertThat(replay.state()).isEqualTo(ReplayState.RUNNING);
+        assertThat(StatusCommand.text(replay))
+                .contains(
+                        ", no checkpoint for 10 min ",
+                        "is there room in " + replay.checkpointsUri());
+        Path checkpoint = replay.path().resolve("checkpoints/job/chk-4");
+        Files.createDirectories(checkpoint);
+        Files.writeString(checkpoint.resolve("_metadata"), "");
+        assertThat(StatusCommand.text(replay)).doesNotContain("no checkpoint");
+    }
+
+    private String told() {
+        return new String(out, StandardCharsets.UTF_8);
+    }
+
+    /** Its users may have meant other times than the records have. */
+    @Test
+    void whatFindsNoRecordInItsRangeSaysSo() throws Exception {
+        ReplayDirectory replay = create(Rate.MAX);
+        control(replay).tell(new ReplayProgress(0, 0, 700, true));
+        replay.ended(Outcome.finished());
+        assertThat(ReplayReport.of(replay).way())
+                .contains("no record is in the range, 1970-01-01T00:00:00.500Z to ");
+        control(replay).tell(new ReplayProgress(1, 0, 700, true));
+        assertThat(ReplayReport.of(replay).way()).isEmpty();
+    }
+
+    @Test
+    void whatHasEndedHasNoRate() throws Exception {
+        ReplayDirectory replay = create(500);
+        assertThat(afterbay("rate", ID, "7")).isZero();
+        assertThat(control(replay).rate()).isEqualTo(7);
+        replay.ended(Outcome.finished());
+        assertThat(afterbay("rate", ID, "8")).isEqualTo(ExitCode.FAILURE);
+        assertThat(err.toString()).contains("replay mine is finished");
+        assertThat(control(replay).rate()).isEqualTo(7);
+    }
+
+    private int resume() {
+        return afterbay("resume", ID);
+    }
+
+    private int afterbay(String... words) {
+        List<String> all = new ArrayList<>(List.of("replay"));
+        all.addAll(List.of(words));
+        all.addAll(List.of("--dir", root.toString()));
         CommandLine command = Afterbay.commandLine();
         command.setErr(new PrintWriter(err, true));
-        return command.execute("replay", verb, ID, "--dir", root.toString());
+        ByteArrayOutputStream told = new ByteArrayOutputStream();
+        PrintStream before = System.out;
+        System.setOut(new PrintStream(told, true, StandardCharsets.UTF_8));
+        try {
+            return command.execute(all.toArray(String[]::new));
+        } finally {
+            System.setOut(before);
+            out = told.toByteArray();
+        }
     }
 
     private static ReplayControl control(ReplayDirectory replay) throws CommandFailure {
@@ -141,6 +339,13 @@ class ReplayDirectoryTest {
     }
 
     private static ReplayPlan plan() {
+        return plan(null);
+    }
+
+    /**
+     * @param storage of its checkpoints, if it is not its directory
+     */
+    private static ReplayPlan plan(String storage) {
         return new ReplayPlan(
                 ID,
                 "./afterbay replay job.jar",
@@ -157,7 +362,7 @@ class ReplayDirectoryTest {
                 false,
                 null,
                 null,
-                null,
+                storage,
                 "/",
                 null);
     }

@@ -6,7 +6,10 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.afterbay.cli.remote.ClusterRest;
 import io.afterbay.command.CommandFailure;
+import io.afterbay.replay.ReplayControl;
+import io.afterbay.replay.ReplayOrders;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.URI;
 import java.net.http.HttpRequest;
 import java.nio.ByteBuffer;
@@ -284,13 +287,31 @@ final class SimulatedCluster implements ClusterRest.Wire, BlockedLive.Starter {
         request(() -> take(id, new Job(true, Objects.requireNonNull(known.savepoint()))));
     }
 
-    void startReplay(String id) throws CommandFailure {
+    /**
+     * Sends the replay's job, which asks whether it is wanted when it has come, and ends if not.
+     *
+     * @param control of the replay
+     */
+    void startReplay(String id, URI control) throws CommandFailure {
         request(
                 () -> {
                     Job job = new Job(false, "");
-                    job.endsAt = now + TICKS_OF_REPLAY;
-                    take(id, job);
+                    if (isWanted(id, control)) {
+                        job.endsAt = now + TICKS_OF_REPLAY;
+                        take(id, job);
+                    } else if (jobs.putIfAbsent(id, job) == null) {
+                        job.state = "FAILED";
+                    }
                 });
+    }
+
+    private static boolean isWanted(String id, URI control) {
+        try {
+            ReplayOrders orders = new ReplayControl(control).orders();
+            return orders.areFor(id) && !orders.isCancelled();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     @Override
@@ -358,6 +379,7 @@ final class SimulatedCluster implements ClusterRest.Wire, BlockedLive.Starter {
             case "config" -> answer.putObject("execution-config").put("job-parallelism", 2);
             case "checkpoints" -> checkpoints(job, path.length > 4, answer);
             case "stop" -> stop(method, path[2], content);
+            case "exceptions" -> answer.putObject("exceptionHistory");
             default -> throw new IllegalStateException(uri.toString());
         }
         return new ClusterRest.Answer(200, answer.toString());
