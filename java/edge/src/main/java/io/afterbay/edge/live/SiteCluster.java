@@ -1,10 +1,8 @@
 package io.afterbay.edge.live;
 
-import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.afterbay.command.CommandFailure;
 import io.afterbay.edge.plan.PlanJson;
-import io.afterbay.edge.run.PlansProgram;
 import io.afterbay.edge.run.RunnableJob;
 import io.afterbay.edge.run.Tables;
 import java.io.IOException;
@@ -20,8 +18,8 @@ import java.util.Map;
 /**
  * A MiniCluster of Flink's in the place of agents: in a process of its own it runs the job on files
  * of what the sites see, as fast as it can. One cluster for all sites, which is the best case for
- * it: each would need one. The job runs several times in the process; the first time is to warm up,
- * and of the others the one counts that needed least.
+ * it: each would need one. The job runs several times in the process; memory is that of the first
+ * time, which warms up, and processor time the least of the others.
  */
 final class SiteCluster {
     private static final long STEP_MS = 10;
@@ -56,17 +54,17 @@ final class SiteCluster {
     }
 
     LiveOutcome.MiniCluster run() throws CommandFailure, IOException, InterruptedException {
-        Path cpu = directory.resolve("cpu.json");
+        Path usage = directory.resolve("usage.json");
         try (SupervisedProgram program =
-                new SupervisedProgram("mini-cluster", command(cpu), directory)) {
+                new SupervisedProgram("mini-cluster", command(usage), directory)) {
             while (!program.look()) {
                 if (program.kills() > 0) {
                     throw new CommandFailure("the MiniCluster was killed");
                 }
                 Thread.sleep(STEP_MS);
             }
-            return new LiveOutcome.MiniCluster(program.usage().peakBytes(), least(cpu));
         }
+        return read(usage);
     }
 
     /** The rows of the last time. */
@@ -78,13 +76,13 @@ final class SiteCluster {
         return directory.resolve("rows-" + run);
     }
 
-    private List<String> command(Path cpu) throws IOException {
+    private List<String> command(Path usage) throws IOException {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(OPTIONS);
         command.addAll(List.of("-cp", System.getProperty("java.class.path")));
-        command.add(PlansProgram.class.getName());
-        command.addAll(List.of(cpu.toString(), zone.getId()));
+        command.add(SiteClusterProgram.class.getName());
+        command.addAll(List.of(usage.toString(), zone.getId()));
         for (int run = 0; run < runs; run++) {
             Path file = directory.resolve("plan-%d.json".formatted(run));
             command.add(Files.writeString(file, plan(results(run)).toString()).toString());
@@ -102,12 +100,11 @@ final class SiteCluster {
                 .withSinks(Tables.json(output));
     }
 
-    private static Duration least(Path file) throws IOException {
-        long leastMs = Long.MAX_VALUE;
-        JsonNode all = JSON.readTree(file.toFile());
-        for (int run = 1; run < all.size(); run++) {
-            leastMs = Math.min(leastMs, all.get(run).asLong());
-        }
-        return Duration.ofMillis(leastMs);
+    private static LiveOutcome.MiniCluster read(Path file) throws IOException {
+        SiteClusterProgram.Usage usage =
+                JSON.readValue(file.toFile(), SiteClusterProgram.Usage.class);
+        long leastMs =
+                usage.cpuMs().stream().skip(1).mapToLong(Long::longValue).min().orElseThrow();
+        return new LiveOutcome.MiniCluster(usage.peakBytes(), Duration.ofMillis(leastMs));
     }
 }
