@@ -43,6 +43,7 @@ public enum Part {
             "edge",
             "the edge",
             "java/edge/src/main",
+            "java/edge-kafka/src/main",
             "rust/edge/src",
             "rust/edge-agent/src",
             "rust/edge-app/src",

@@ -5,6 +5,7 @@ import io.afterbay.edge.link.BitRate;
 import io.afterbay.edge.link.LinkShape;
 import io.afterbay.edge.live.LiveOptions;
 import io.afterbay.edge.live.LiveOptions.Victim;
+import io.afterbay.edge.live.LiveOptions.WholeWay;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
@@ -54,6 +55,30 @@ final class LiveArguments {
             description = "At half of the play, kill -9: agent or gateway.")
     private @Nullable Victim kill;
 
+    @Option(
+            names = "--whole",
+            hidden = true,
+            converter = WholeWayName.class,
+            description =
+                    "How the whole job gets what the sites see: stream, producers or mini-cluster.")
+    private @Nullable WholeWay whole;
+
+    /** For picocli, in small letters. */
+    static final class WholeWayName implements ITypeConverter<WholeWay> {
+        @Override
+        public WholeWay convert(String text) {
+            return switch (text) {
+                case "stream" -> WholeWay.STREAM;
+                case "producers" -> WholeWay.PRODUCERS;
+                case "mini-cluster" -> WholeWay.MINI_CLUSTER;
+                default ->
+                        throw new TypeConversionException(
+                                "'%s' is none of stream, producers and mini-cluster"
+                                        .formatted(text));
+            };
+        }
+    }
+
     /** For picocli, in small letters. */
     static final class VictimName implements ITypeConverter<Victim> {
         @Override
@@ -75,6 +100,9 @@ final class LiveArguments {
      */
     @Nullable LiveOptions options(CommandLine command) {
         if (link == null) {
+            if (whole != null) {
+                throw new ParameterException(command, "--whole is of a live run, with --link RATE");
+            }
             for (Object given : new Object[] {roundTrip, play, outage, kill}) {
                 if (given != null) {
                     throw new ParameterException(
@@ -93,6 +121,7 @@ final class LiveArguments {
                 new LinkShape(link, roundTrip == null ? Duration.ofMillis(20) : roundTrip),
                 playFor,
                 outage == null ? Duration.ZERO : outage,
-                kill);
+                kill,
+                whole == null ? WholeWay.STREAM : whole);
     }
 }

@@ -7,6 +7,8 @@ import io.afterbay.edge.live.Ages;
 import io.afterbay.edge.live.LiveOptions;
 import io.afterbay.edge.live.LiveOutcome;
 import io.afterbay.edge.live.LiveOutcome.Agents;
+import io.afterbay.edge.live.LiveOutcome.MiniCluster;
+import io.afterbay.edge.live.LiveOutcome.Producers;
 import io.afterbay.edge.live.LiveOutcome.Way;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -40,8 +42,18 @@ final class LiveReport {
         lines.add(bytes("bytes over the links", halves.bytes(), whole.bytes()) + ratio());
         lines.add(bytes("  to the cloud", halves.bytesUp(), whole.bytesUp()));
         lines.add(bytes("  to the sites", halves.bytesDown(), whole.bytesDown()));
-        lines.addAll(ages(halves.ages(), whole.ages()));
+        MiniCluster cluster = outcome.miniCluster();
+        if (cluster == null) {
+            lines.addAll(ages(halves.ages(), whole.ages()));
+        }
         lines.add(agents(outcome.agents()));
+        if (cluster != null) {
+            lines.add(usage("MiniCluster", cluster.peakBytes(), cluster.cpu()));
+        }
+        Producers producers = outcome.producers();
+        if (producers != null) {
+            lines.add(producers(producers));
+        }
         lines.add(played());
         return String.join("\n", lines) + "\n";
     }
@@ -75,14 +87,22 @@ final class LiveReport {
     }
 
     private String agents(Agents agents) {
-        double cpuS = seconds(agents.cpu());
+        return usage("agents", agents.peakBytes(), agents.cpu()) + kills(agents);
+    }
+
+    private String producers(Producers producers) {
+        return usage("Kafka producers of the whole job", producers.peakBytes(), producers.cpu());
+    }
+
+    private String usage(String who, long peakBytes, Duration cpu) {
+        double cpuS = seconds(cpu);
         return String.format(
                 Locale.ROOT,
-                "agents: %s resident at most, %.2f s of processor time in all%s%s",
-                new ByteSize(agents.peakBytes()),
+                "%s: %s resident at most, %.2f s of processor time in all%s",
+                who,
+                new ByteSize(peakBytes),
                 cpuS,
-                cpuS == 0 ? "" : " (%,.0f lines a second)".formatted(outcome.lines() / cpuS),
-                kills(agents));
+                cpuS == 0 ? "" : " (%,.0f lines a second)".formatted(outcome.lines() / cpuS));
     }
 
     private static String kills(Agents agents) {
@@ -137,6 +157,18 @@ final class LiveReport {
                 .put("cpu_ms", agents.cpu().toMillis())
                 .put("kills", agents.agentKills())
                 .put("gateway_kills", agents.gatewayKills());
+        Producers producers = outcome.producers();
+        if (producers != null) {
+            report.putObject("producers")
+                    .put("peak_bytes", producers.peakBytes())
+                    .put("cpu_ms", producers.cpu().toMillis());
+        }
+        MiniCluster cluster = outcome.miniCluster();
+        if (cluster != null) {
+            report.putObject("mini_cluster")
+                    .put("peak_bytes", cluster.peakBytes())
+                    .put("cpu_ms", cluster.cpu().toMillis());
+        }
         return report.toPrettyString() + "\n";
     }
 

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * The lines of a file that grows, as they come. Only complete lines count, of what is committed;
  * when the file is complete, all of it counts. For one thread.
  */
-final class LineTail implements AutoCloseable {
+public final class LineTail implements AutoCloseable {
     private static final int READ_BYTES = 1 << 16;
 
     private final GrowingFile source;
@@ -22,12 +22,12 @@ final class LineTail implements AutoCloseable {
     private long position;
     private boolean ended;
 
-    LineTail(GrowingFile source) {
+    public LineTail(GrowingFile source) {
         this.source = source;
     }
 
     /** The next line without its end; null if there is none now. */
-    byte @Nullable [] next() throws IOException {
+    public byte @Nullable [] next() throws IOException {
         byte[] line = buffered();
         while (line == null && read()) {
             line = buffered();
@@ -36,7 +36,7 @@ final class LineTail implements AutoCloseable {
     }
 
     /** Whether there will never be another line. */
-    boolean isEnded() {
+    public boolean isEnded() {
         return ended && !buffer.hasRemaining();
     }
 

@@ -11,8 +11,25 @@ import org.jspecify.annotations.Nullable;
  * @param play how long what the sites see is played, from its first line to its last one
  * @param outage for so long no link carries anything, from a quarter of the play on; zero for none
  * @param kill which program is killed at half of the play; null for none
+ * @param whole how the whole job gets what the sites see
  */
-public record LiveOptions(LinkShape link, Duration play, Duration outage, @Nullable Victim kill) {
+public record LiveOptions(
+        LinkShape link, Duration play, Duration outage, @Nullable Victim kill, WholeWay whole) {
+    /** With one stream of zlib from each site for the whole job. */
+    public LiveOptions(LinkShape link, Duration play, Duration outage, @Nullable Victim kill) {
+        this(link, play, outage, kill, WholeWay.STREAM);
+    }
+
+    /** How the whole job gets what the sites see. */
+    public enum WholeWay {
+        /** One stream of zlib from each site, flushed each second. */
+        STREAM,
+        /** Kafka producers at the sites, whose topic Flink reads. */
+        PRODUCERS,
+        /** It does not: it runs where they see it, on a MiniCluster, without links and schedule. */
+        MINI_CLUSTER
+    }
+
     /** A program of the job in halves. */
     public enum Victim {
         /** That of the first site. */

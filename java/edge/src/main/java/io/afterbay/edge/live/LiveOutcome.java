@@ -13,6 +13,9 @@ import org.jspecify.annotations.Nullable;
  * @param rawBytes of them
  * @param sent kind of rows that leave the sites: raw, filtered, projected or partial
  * @param speed of the sites' time; null where sites make no watermark, and lines came evenly
+ * @param whole without bytes and ages if it ran on a MiniCluster
+ * @param producers of the whole job; null if no such ones fed it
+ * @param miniCluster of the whole job; null if it ran behind links
  */
 public record LiveOutcome(
         @Nullable String difference,
@@ -24,7 +27,9 @@ public record LiveOutcome(
         @Nullable Double speed,
         Way halves,
         Way whole,
-        Agents agents) {
+        Agents agents,
+        @Nullable Producers producers,
+        @Nullable MiniCluster miniCluster) {
     /**
      * One way.
      *
@@ -44,6 +49,22 @@ public record LiveOutcome(
      * @param agentKills how often one of them was killed
      */
     public record Agents(long peakBytes, Duration cpu, int agentKills, int gatewayKills) {}
+
+    /**
+     * The Kafka producers of the sites, each in a JVM of its own.
+     *
+     * @param peakBytes resident memory of the largest; 0 if the system does not tell
+     * @param cpu of all of them, from the start of their JVMs
+     */
+    public record Producers(long peakBytes, Duration cpu) {}
+
+    /**
+     * A MiniCluster of Flink's in a process of its own, with what all sites see in files.
+     *
+     * @param peakBytes resident memory; 0 if the system does not tell
+     * @param cpu for all lines, once it is warm
+     */
+    public record MiniCluster(long peakBytes, Duration cpu) {}
 
     /** Bytes of the job in halves over the link, both directions, per byte of the whole job's. */
     public double ratio() {

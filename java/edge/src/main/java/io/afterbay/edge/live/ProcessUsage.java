@@ -13,23 +13,29 @@ import java.time.Duration;
 final class ProcessUsage {
     private static final String PEAK = "VmHWM:";
 
-    private volatile long peakKib;
+    private volatile long peakBytes;
     private volatile Duration before = Duration.ZERO;
     private volatile Duration now = Duration.ZERO;
 
     void look(Process process) {
         now = process.info().totalCpuDuration().filter(time -> time.compareTo(now) > 0).orElse(now);
         try {
-            peakKib = Math.max(peakKib, peakKib(process.pid()));
+            peakBytes = Math.max(peakBytes, peakBytes(process.pid()));
         } catch (IOException e) {
             // It has ended, or this system tells it in another way.
         }
     }
 
-    private static long peakKib(long pid) throws IOException {
+    /**
+     * The largest resident memory of a process so far.
+     *
+     * @throws IOException if it has ended, or this system tells it in another way
+     */
+    static long peakBytes(long pid) throws IOException {
         for (String line : Files.readAllLines(Path.of("/proc", Long.toString(pid), "status"))) {
             if (line.startsWith(PEAK)) {
-                return Long.parseLong(line.substring(PEAK.length()).replace("kB", "").strip());
+                String kib = line.substring(PEAK.length()).replace("kB", "").strip();
+                return Long.parseLong(kib) << 10;
             }
         }
         return 0;
@@ -43,7 +49,7 @@ final class ProcessUsage {
 
     /** The largest resident memory of a process, in bytes; 0 if the system does not tell. */
     long peakBytes() {
-        return peakKib << 10;
+        return peakBytes;
     }
 
     /** Of all processes. */

@@ -24,6 +24,9 @@ final class SupervisedProgram implements AutoCloseable {
     /** A machine that is busy has it; a program that needs longer hangs. */
     private static final Duration PATIENCE = Duration.ofMinutes(4);
 
+    /** Only a disk that hangs can keep a process that is killed. */
+    private static final long END_SECONDS = 30;
+
     private final String name;
     private final List<String> command;
     private final Path out;
@@ -144,9 +147,11 @@ final class SupervisedProgram implements AutoCloseable {
         }
     }
 
+    /** Ends it as kill -9 does. It is gone on return, and writes no file that is removed next. */
     @Override
     public void close() {
         destroy();
+        process.onExit().completeOnTimeout(process, END_SECONDS, TimeUnit.SECONDS).join();
         try {
             Runtime.getRuntime().removeShutdownHook(hook);
         } catch (IllegalStateException e) {

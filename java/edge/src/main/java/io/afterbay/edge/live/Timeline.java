@@ -12,6 +12,7 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -115,6 +116,11 @@ record Timeline(Map<String, long[]> lines, long firstMs, long spanMs, boolean is
             }
         }
         return count;
+    }
+
+    /** How many times as fast as life it is played in that time. */
+    double speed(Duration play) {
+        return (double) spanMs / Math.max(1, play.toMillis());
     }
 
     long count() {

@@ -8,7 +8,9 @@ import io.afterbay.experiments.TrialCommand;
 import io.afterbay.experiments.TrialKind;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -24,8 +26,14 @@ import picocli.CommandLine.ParameterException;
             "A city's cars report to eight districts, each of which is a site. The job runs in halves, with"
                     + " an agent at each site and a gateway in front of Flink, and as a whole, with all"
                     + " reports compressed over links of the same kind: bytes over the links, age of"
-                    + " results, memory and processor time of the agents. Rows of both are compared. A"
-                    + " control that guesses watermarks has to lose rows.",
+                    + " results, memory and processor time of the agents. Rows of both are compared.",
+            "",
+            "Variants: live (of the whole job, each site's reports go through one stream of zlib),"
+                    + " producer (through a Kafka producer at each site, with JSON, zstd and linger 1 s,"
+                    + " straight to the broker, whose topic Flink reads), mini-cluster (the whole job"
+                    + " runs on files, on a MiniCluster of Flink's in a process of its own: memory and"
+                    + " processor time beside the agents'), guessed-watermarks (a control that has to"
+                    + " lose rows; on files, without links).",
             "",
             "Runs are appended to bench/results/edge.jsonl round by round. Rounds that are there for this"
                     + " revision and as long are left out, so the experiment can be stopped and"
@@ -40,6 +48,7 @@ import picocli.CommandLine.ParameterException;
             "  ./afterbay bench edge --quick",
             "  ./afterbay bench edge --links 800,8000 --play 60s --pairs 3",
             "  ./afterbay bench edge --links 800 --outage 30s",
+            "  ./afterbay bench edge --quick --variants producer",
             "",
             "Exit codes: 0 done, 1 a run failed, a row differs, the links carried more than 0.2x of the",
             "whole job's bytes, an agent had more than 30 MiB or the control lost nothing, 2 wrong",
@@ -57,6 +66,16 @@ public final class BenchEdgeCommand extends TrialCommand<EdgePlan, EdgeTrial> {
             description =
                     "Rates of the sites' links in kbit/s, with commas (default: 800,8000; quick: 800).")
     private List<Long> links = List.of();
+
+    @Option(
+            names = "--variants",
+            paramLabel = "LIST",
+            split = ",",
+            converter = EdgeVariant.Converter.class,
+            description =
+                    "What to run, with commas: live, producer, mini-cluster, guessed-watermarks"
+                            + " (default: all; quick: all but mini-cluster).")
+    private List<EdgeVariant> variants = List.of();
 
     @Option(
             names = "--play",
@@ -92,6 +111,9 @@ public final class BenchEdgeCommand extends TrialCommand<EdgePlan, EdgeTrial> {
                 throw new ParameterException(command, "--links %d: use 1 or more".formatted(link));
             }
         }
+        if (new HashSet<>(variants).size() < variants.size()) {
+            throw new ParameterException(command, "--variants: name each of them once");
+        }
         if (play != null && play.isZero()) {
             throw new ParameterException(command, "--play: at least 1ms");
         }
@@ -106,15 +128,25 @@ public final class BenchEdgeCommand extends TrialCommand<EdgePlan, EdgeTrial> {
         List<Long> rates =
                 links.isEmpty() ? (arguments.quick ? List.of(800L) : List.of(800L, 8_000L)) : links;
         List<List<EdgePlan>> rounds = new ArrayList<>();
-        for (int pair = 1; pair <= arguments.pairs(); pair++) {
+        for (int number = 1; number <= arguments.pairs(); number++) {
+            int pair = number;
             List<EdgePlan> round = new ArrayList<>();
-            for (long rate : rates) {
-                round.add(plan(EdgeVariant.LIVE, rate * KILO, pair));
+            for (EdgeVariant variant : variants()) {
+                List<Long> some = variant.isBehindLinks() ? rates : rates.subList(0, 1);
+                some.forEach(rate -> round.add(plan(variant, rate * KILO, pair)));
             }
-            round.add(plan(EdgeVariant.GUESSED, rates.get(0) * KILO, pair));
             rounds.add(round);
         }
         return rounds;
+    }
+
+    private List<EdgeVariant> variants() {
+        if (!variants.isEmpty()) {
+            return variants;
+        }
+        return Stream.of(EdgeVariant.values())
+                .filter(one -> !arguments.quick || one != EdgeVariant.MINI_CLUSTER)
+                .toList();
     }
 
     private EdgePlan plan(EdgeVariant variant, long bitsPerS, int pair) {

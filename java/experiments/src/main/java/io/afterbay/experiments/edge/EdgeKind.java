@@ -67,17 +67,36 @@ record EdgeKind(List<List<EdgePlan>> rounds, RustPrograms.Build build)
                     : "rows differ, as they must: " + run.outcome().difference();
         }
         return "rows %s; %s of the bytes; age of results, median: %s s, whole job %s s; agents %s MiB, %s lines for a CPU second"
-                .formatted(
-                        Boolean.TRUE.equals(run.outcome().equal()) ? "equal" : "differ",
-                        figure(run.bytesRatio(), 1),
-                        figure(run.halves().halvesAgeP50Ms(), 1e-3),
-                        figure(run.whole().wholeAgeP50Ms(), 1e-3),
-                        figure(mebibytes(run), 1),
-                        figure(run.linesPerCpuS(), 1));
+                        .formatted(
+                                Boolean.TRUE.equals(run.outcome().equal()) ? "equal" : "differ",
+                                figure(run.bytesRatio(), 1),
+                                figure(run.halves().halvesAgeP50Ms(), 1e-3),
+                                figure(run.whole().wholeAgeP50Ms(), 1e-3),
+                                figure(mebibytes(run.halves().agentPeakBytes()), 1),
+                                figure(run.linesPerCpuS(), 1))
+                + producers(run)
+                + miniCluster(run);
     }
 
-    private static @Nullable Double mebibytes(EdgeTrial run) {
-        Long bytes = run.halves().agentPeakBytes();
+    private static String miniCluster(EdgeTrial run) {
+        return run.miniCluster().miniClusterPeakBytes() == null
+                ? ""
+                : "; MiniCluster %s MiB, %s lines for a CPU second"
+                        .formatted(
+                                figure(mebibytes(run.miniCluster().miniClusterPeakBytes()), 1),
+                                figure(run.linesPerMiniClusterCpuS(), 1));
+    }
+
+    private static String producers(EdgeTrial run) {
+        return run.producers().producerPeakBytes() == null
+                ? ""
+                : "; Kafka producers %s MiB, %s lines for a CPU second"
+                        .formatted(
+                                figure(mebibytes(run.producers().producerPeakBytes()), 1),
+                                figure(run.linesPerProducerCpuS(), 1));
+    }
+
+    private static @Nullable Double mebibytes(@Nullable Long bytes) {
         return bytes == null ? null : bytes / (double) (1 << 20);
     }
 
@@ -106,16 +125,8 @@ record EdgeKind(List<List<EdgePlan>> rounds, RustPrograms.Build build)
         if (!isEqual) {
             problems.add("rows differ: " + run.outcome().difference());
         }
-        Double ratio = run.bytesRatio();
-        if (ratio == null) {
-            problems.add("nobody knows how many bytes the links carried");
-        } else if (ratio > BYTES_MAX) {
-            problems.add(
-                    String.format(
-                            Locale.ROOT,
-                            "the links carried %.3fx of the whole job's bytes, and at most %.1fx may be",
-                            ratio,
-                            BYTES_MAX));
+        if (EdgeVariant.named(run.setting().variant()) != EdgeVariant.MINI_CLUSTER) {
+            problems.addAll(problemsOfLinks(run.bytesRatio()));
         }
         Long peak = run.halves().agentPeakBytes();
         if (peak != null && peak > AGENT_BYTES_MAX) {
@@ -124,6 +135,20 @@ record EdgeKind(List<List<EdgePlan>> rounds, RustPrograms.Build build)
                             .formatted(peak, AGENT_BYTES_MAX));
         }
         return problems;
+    }
+
+    private static List<String> problemsOfLinks(@Nullable Double ratio) {
+        if (ratio == null) {
+            return List.of("nobody knows how many bytes the links carried");
+        }
+        return ratio <= BYTES_MAX
+                ? List.of()
+                : List.of(
+                        String.format(
+                                Locale.ROOT,
+                                "the links carried %.3fx of the whole job's bytes, and at most %.1fx may be",
+                                ratio,
+                                BYTES_MAX));
     }
 
     @Override

@@ -22,13 +22,15 @@ public record EdgeTrial(
         @JsonUnwrapped Setting setting,
         @JsonUnwrapped Outcome outcome,
         @JsonUnwrapped Halves halves,
-        @JsonUnwrapped Whole whole)
+        @JsonUnwrapped Whole whole,
+        @JsonUnwrapped Producers producers,
+        @JsonUnwrapped MiniCluster miniCluster)
         implements Trial {
 
     /**
      * What ran.
      *
-     * @param variant live, or the control
+     * @param variant how the whole job gets what the sites see, or the control
      * @param linkBitsPerS of each site's link, in each direction
      * @param playMs in which all that the sites see is played
      * @param outageMs in which no link carries anything
@@ -81,6 +83,30 @@ public record EdgeTrial(
         static final Whole NONE = new Whole(null, null, null);
     }
 
+    /**
+     * The Kafka producers of the whole job, each in a JVM of its own; only of the variant with
+     * these.
+     *
+     * @param producerPeakBytes resident memory of the largest
+     * @param producerCpuMs processor time of all of them, from the start of their JVMs
+     */
+    @JsonNaming(PropertyNamingStrategies.SnakeCaseStrategy.class)
+    public record Producers(@Nullable Long producerPeakBytes, @Nullable Long producerCpuMs) {
+        static final Producers NONE = new Producers(null, null);
+    }
+
+    /**
+     * A MiniCluster of Flink's that did the whole job on files; only of the variant with it.
+     *
+     * @param miniClusterPeakBytes resident memory
+     * @param miniClusterCpuMs processor time for all lines, once it is warm
+     */
+    @JsonNaming(PropertyNamingStrategies.SnakeCaseStrategy.class)
+    public record MiniCluster(
+            @Nullable Long miniClusterPeakBytes, @Nullable Long miniClusterCpuMs) {
+        static final MiniCluster NONE = new MiniCluster(null, null);
+    }
+
     /** Each part takes its fields of the object. */
     static final class FromParts extends StdDeserializer<EdgeTrial> {
         FromParts() {
@@ -95,37 +121,69 @@ public record EdgeTrial(
                     ResultFile.part(all, Setting.class),
                     ResultFile.part(all, Outcome.class),
                     ResultFile.part(all, Halves.class),
-                    ResultFile.part(all, Whole.class));
+                    ResultFile.part(all, Whole.class),
+                    ResultFile.part(all, Producers.class),
+                    ResultFile.part(all, MiniCluster.class));
         }
     }
 
     /** A run without figures, which has not ended. */
     static EdgeTrial none(Setting setting) {
-        return new EdgeTrial(setting, Outcome.NONE, Halves.NONE, Whole.NONE);
+        return none(setting, Outcome.NONE);
     }
 
     /** The same without figures, failed. */
     EdgeTrial failed(String reason) {
+        return none(setting, new Outcome(reason, null, null, null, null));
+    }
+
+    private static EdgeTrial none(Setting setting, Outcome outcome) {
         return new EdgeTrial(
-                setting, new Outcome(reason, null, null, null, null), Halves.NONE, Whole.NONE);
+                setting, outcome, Halves.NONE, Whole.NONE, Producers.NONE, MiniCluster.NONE);
     }
 
     /** The same at its end. */
-    EdgeTrial with(Outcome ended, Halves inHalves, Whole asWhole) {
-        return new EdgeTrial(setting, ended, inHalves, asWhole);
+    EdgeTrial with(
+            Outcome ended, Halves inHalves, Whole asWhole, Producers ofKafka, MiniCluster ofFlink) {
+        return new EdgeTrial(setting, ended, inHalves, asWhole, ofKafka, ofFlink);
     }
 
     /** Bytes over the links, to those of the whole job. */
     @Nullable Double bytesRatio() {
-        Long of = halves.halvesBytes;
-        Long to = whole.wholeBytes;
+        return ratio(halves.halvesBytes, whole.wholeBytes);
+    }
+
+    /** Resident memory of an agent, to that of a MiniCluster. */
+    @Nullable Double memoryRatio() {
+        return ratio(halves.agentPeakBytes, miniCluster.miniClusterPeakBytes);
+    }
+
+    /** Lines for a second of the agents' processor time, to those of a MiniCluster's. */
+    @Nullable Double linesPerCpuRatio() {
+        return ratio(miniCluster.miniClusterCpuMs, halves.agentCpuMs);
+    }
+
+    private static @Nullable Double ratio(@Nullable Long of, @Nullable Long to) {
         return of == null || to == null || to == 0 ? null : (double) of / to;
     }
 
     /** Lines of the sites for each second of the agents' processor time. */
     @Nullable Double linesPerCpuS() {
+        return linesPer(halves.agentCpuMs);
+    }
+
+    /** The same of the Kafka producers. */
+    @Nullable Double linesPerProducerCpuS() {
+        return linesPer(producers.producerCpuMs);
+    }
+
+    /** The same of a MiniCluster. */
+    @Nullable Double linesPerMiniClusterCpuS() {
+        return linesPer(miniCluster.miniClusterCpuMs);
+    }
+
+    private @Nullable Double linesPer(@Nullable Long cpuMs) {
         Long lines = outcome.lines;
-        Long cpuMs = halves.agentCpuMs;
         return lines == null || cpuMs == null || cpuMs == 0 ? null : 1e3 * lines / cpuMs;
     }
 

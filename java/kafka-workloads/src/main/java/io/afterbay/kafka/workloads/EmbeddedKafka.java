@@ -7,6 +7,9 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import kafka.server.KafkaConfig;
 import kafka.server.KafkaRaftServer;
@@ -25,10 +28,12 @@ public final class EmbeddedKafka implements AutoCloseable {
 
     private final KafkaRaftServer server;
     private final String bootstrap;
+    private final List<Integer> entrances;
 
-    private EmbeddedKafka(KafkaRaftServer server, String bootstrap) {
+    private EmbeddedKafka(KafkaRaftServer server, String bootstrap, List<Integer> entrances) {
         this.server = server;
         this.bootstrap = bootstrap;
+        this.entrances = entrances;
     }
 
     /**
@@ -38,9 +43,21 @@ public final class EmbeddedKafka implements AutoCloseable {
      * @throws IOException if the directory cannot be written, or no port is to be had
      */
     public static EmbeddedKafka start(Path directory) throws IOException {
+        return start(directory, List.of());
+    }
+
+    /**
+     * The same with an entrance (a listener of its own) behind each of some relays. A client first
+     * asks a broker where it is, and then goes there: one that comes through a relay is told the
+     * relay's port, so that it stays behind it.
+     *
+     * @param relays their ports on the loopback interface
+     * @see #entrances
+     */
+    public static EmbeddedKafka start(Path directory, List<Integer> relays) throws IOException {
         for (int attempt = 1; ; attempt++) {
             try {
-                return tryStart(directory.resolve("attempt-" + attempt));
+                return tryStart(directory.resolve("attempt-" + attempt), relays);
             } catch (Exception e) {
                 // Somebody else may have taken a port since it was found free.
                 if (attempt == START_ATTEMPTS) {
@@ -57,12 +74,20 @@ public final class EmbeddedKafka implements AutoCloseable {
         }
     }
 
-    private static EmbeddedKafka tryStart(Path directory) throws Exception {
+    private static EmbeddedKafka tryStart(Path directory, List<Integer> relays) throws Exception {
         String host = InetAddress.getLoopbackAddress().getHostAddress();
         String broker = host + ":" + freePort();
         format(directory);
-        KafkaConfig config =
-                new KafkaConfig(config(directory, broker, host + ":" + freePort()), false);
+        Map<String, String> settings =
+                new HashMap<>(config(directory, broker, host + ":" + freePort()));
+        List<Integer> entrances = new ArrayList<>();
+        for (int relay : relays) {
+            String name = "ENTRANCE" + entrances.size();
+            int port = freePort();
+            addListener(settings, name, host + ":" + port, host + ":" + relay);
+            entrances.add(port);
+        }
+        KafkaConfig config = new KafkaConfig(settings, false);
         KafkaRaftServer server = new KafkaRaftServer(config, Time.SYSTEM);
         try {
             server.startup();
@@ -70,7 +95,16 @@ public final class EmbeddedKafka implements AutoCloseable {
             server.shutdown();
             throw e;
         }
-        return new EmbeddedKafka(server, broker);
+        return new EmbeddedKafka(server, broker, List.copyOf(entrances));
+    }
+
+    /** One more, which tells its clients another address. */
+    private static void addListener(
+            Map<String, String> settings, String name, String address, String told) {
+        settings.merge("listeners", ",%s://%s".formatted(name, address), String::concat);
+        settings.merge("advertised.listeners", ",%s://%s".formatted(name, told), String::concat);
+        settings.merge(
+                "listener.security.protocol.map", ",%s:PLAINTEXT".formatted(name), String::concat);
     }
 
     private static int freePort() throws IOException {
@@ -123,6 +157,11 @@ public final class EmbeddedKafka implements AutoCloseable {
     /** HOST:PORT for clients. */
     public String bootstrap() {
         return bootstrap;
+    }
+
+    /** Ports of the entrances, one for each relay, in the order of these. */
+    public List<Integer> entrances() {
+        return entrances;
     }
 
     /** Returns when the node is down. */

@@ -1,0 +1,64 @@
+package io.afterbay.edge.live;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.sun.management.OperatingSystemMXBean;
+import io.afterbay.command.CommandFailure;
+import io.afterbay.edge.plan.PlanJson;
+import io.afterbay.edge.run.EmbeddedFlink;
+import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.ZoneId;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The process of {@link SiteCluster}: runs plans, one behind the other, each on a MiniCluster of
+ * Flink's. Its arguments are a file to write, a time zone, and files of plans.
+ */
+public final class SiteClusterProgram {
+    private static final OperatingSystemMXBean SYSTEM =
+            ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class);
+
+    private SiteClusterProgram() {}
+
+    /**
+     * What it writes, as JSON.
+     *
+     * @param peakBytes resident memory behind the first plan, since clusters of further ones are
+     *     there beside what the first has left; 0 if the system does not tell
+     * @param cpuMs processor time, plan by plan
+     */
+    record Usage(long peakBytes, List<Long> cpuMs) {}
+
+    public static void main(String[] args) throws IOException, InterruptedException {
+        ZoneId zone = ZoneId.of(args[1]);
+        long peakBytes = 0;
+        List<Long> cpuMs = new ArrayList<>();
+        try {
+            for (String plan : List.of(args).subList(2, args.length)) {
+                long before = SYSTEM.getProcessCpuTime();
+                EmbeddedFlink.run(PlanJson.parse(Files.readString(Path.of(plan))), zone);
+                cpuMs.add(Duration.ofNanos(SYSTEM.getProcessCpuTime() - before).toMillis());
+                peakBytes = cpuMs.size() == 1 ? ownPeakBytes() : peakBytes;
+            }
+        } catch (CommandFailure e) {
+            // In one line, the last one: what a parent shows.
+            System.err.println(CommandFailure.reason(e).replace('\n', ' '));
+            System.exit(1);
+        }
+        new ObjectMapper().writeValue(Path.of(args[0]).toFile(), new Usage(peakBytes, cpuMs));
+        // Threads of Flink's may be left.
+        System.exit(0);
+    }
+
+    private static long ownPeakBytes() {
+        try {
+            return ProcessUsage.peakBytes(ProcessHandle.current().pid());
+        } catch (IOException e) {
+            return 0; // this system tells it in another way
+        }
+    }
+}
