@@ -27,6 +27,33 @@ impl fmt::Display for NodeId {
     }
 }
 
+/// Which certificate a node shows to others: the SHA-256 of it as DER. Written `sha256:` and 64 hexadecimal digits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Fingerprint(pub [u8; 32]);
+
+impl Fingerprint {
+    /// Reads one. Colons between the digits are no matter: OpenSSL writes them.
+    pub fn parse(text: &str) -> Option<Self> {
+        let digits = text.strip_prefix("sha256:")?.chars().filter(|c| *c != ':');
+        let digits: Vec<u32> = digits.map(|c| c.to_digit(16)).collect::<Option<_>>()?;
+        let mut bytes = [0; 32];
+        if digits.len() != 2 * bytes.len() {
+            return None;
+        }
+        for (byte, pair) in bytes.iter_mut().zip(digits.chunks_exact(2)) {
+            *byte = (pair[0] << 4 | pair[1]) as u8;
+        }
+        Some(Fingerprint(bytes))
+    }
+}
+
+impl fmt::Display for Fingerprint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("sha256:")?;
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
 /// The two clocks of a node at one moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct Now {

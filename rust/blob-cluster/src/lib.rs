@@ -58,10 +58,12 @@ pub use afterbay_blob_store::{Content, Durability, Record};
 pub use codec::{CodecError, MESSAGE_BYTES_MAX, PREFIX_BYTES};
 pub use core::{Action, ClientAnswer, ClientError, ClientRequest};
 pub use detector::{Detector, DetectorOptions};
-pub use identity::{NodeId, Now, Source};
+pub use identity::{Fingerprint, NodeId, Now, Source};
 pub use lineage::Lineage;
 pub use local_store::LocalStore;
-pub use map::{ClusterMap, MapError, NODES_MAX, PARTITIONS_MAX, Placement, REPLICAS_MAX};
+pub use map::{
+    CERTIFICATES_MAX, ClusterMap, MapError, NODES_MAX, PARTITIONS_MAX, Placement, REPLICAS_MAX,
+};
 pub use message::{
     Body, Call, CompareReason, Cursor, Epoch, Found, Head, Message, Page, Piece, Refusal, Reply,
     Request, Since,

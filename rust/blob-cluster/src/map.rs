@@ -6,6 +6,7 @@
 //! [[node]]
 //! id = "n1"
 //! address = "10.0.0.1:7100"
+//! certificate = "sha256:8f43…" # nodes speak TLS: all of them, or none
 //!
 //! [[partition]]
 //! id = 1
@@ -19,7 +20,7 @@ use std::ops::Range;
 use afterbay_blob_format::PartitionId;
 use toml_edit::{Document, Item, TableLike};
 
-use crate::identity::NodeId;
+use crate::identity::{Fingerprint, NodeId};
 
 /// The most nodes of a cluster.
 pub const NODES_MAX: usize = 1024;
@@ -27,6 +28,8 @@ pub const NODES_MAX: usize = 1024;
 pub const PARTITIONS_MAX: usize = 65_536;
 /// The most replicas of a partition.
 pub const REPLICAS_MAX: usize = 16;
+/// The most certificates of a node: the one that it shows, and the one that it will show next.
+pub const CERTIFICATES_MAX: usize = 2;
 const NAME_BYTES_MAX: usize = 64;
 
 /// Which nodes there are, and what they have.
@@ -36,6 +39,8 @@ pub struct ClusterMap {
     pub version: u64,
     /// Where each node is reached.
     pub nodes: BTreeMap<NodeId, String>,
+    /// By what each node is known to the others; none at all: nodes speak plaintext to each other.
+    pub certificates: BTreeMap<NodeId, Vec<Fingerprint>>,
     /// Where the replicas are.
     pub partitions: BTreeMap<PartitionId, Placement>,
 }
@@ -65,6 +70,16 @@ impl ClusterMap {
     /// Reads a map. `file` is what messages call it.
     pub fn parse(file: &str, text: &str) -> Result<Self, MapError> {
         Reader { file, text }.map()
+    }
+
+    /// Whether nodes speak TLS to each other.
+    pub fn is_tls(&self) -> bool {
+        !self.certificates.is_empty()
+    }
+
+    /// The certificates by one of which a node is known; none if there is no such node.
+    pub fn certificates_of(&self, node: &NodeId) -> &[Fingerprint] {
+        self.certificates.get(node).map_or(&[], Vec::as_slice)
     }
 
     /// The nodes that have a replica of a partition; none if there is no such partition.
@@ -99,13 +114,15 @@ impl Reader<'_> {
         self.only(root, "the map", &["version", "node", "partition"])?;
         let version = self.number(root, "the map", None, "version", 1)?;
         let mut nodes = BTreeMap::new();
-        for table in self.tables(root, "node", NODES_MAX)? {
+        let tables = self.tables(root, "node", NODES_MAX)?;
+        for table in &tables {
             let (id, address) = self.node(table)?;
             if nodes.insert(id.clone(), address).is_some() {
                 let what = format!("node {id} is there twice; each has an id of its own");
                 return Err(self.error(table.span(), what));
             }
         }
+        let certificates = self.certificates(&tables)?;
         let mut partitions = BTreeMap::new();
         for table in self.tables(root, "partition", PARTITIONS_MAX)? {
             let (id, placement) = self.partition(table, &nodes)?;
@@ -114,12 +131,12 @@ impl Reader<'_> {
                 return Err(self.error(table.span(), what));
             }
         }
-        Ok(ClusterMap { version, nodes, partitions })
+        Ok(ClusterMap { version, nodes, certificates, partitions })
     }
 
     fn node(&self, table: &toml_edit::Table) -> Result<(NodeId, String), MapError> {
         let what = "a [[node]]";
-        self.only(table, what, &["id", "address"])?;
+        self.only(table, what, &["id", "address", "certificate"])?;
         let (span, id) = self.string(table, what, table.span(), "id")?;
         let allowed = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_' || c == '.';
         if id.is_empty() || id.len() > NAME_BYTES_MAX || !id.chars().all(allowed) {
@@ -135,6 +152,60 @@ impl Reader<'_> {
             return Err(self.error(span, what));
         }
         Ok((NodeId::new(&id), address))
+    }
+
+    /// Those of all nodes, or none.
+    fn certificates(
+        &self,
+        tables: &[&toml_edit::Table],
+    ) -> Result<BTreeMap<NodeId, Vec<Fingerprint>>, MapError> {
+        let mut owners = BTreeMap::new();
+        let mut certificates = BTreeMap::new();
+        let mut without = None;
+        for table in tables {
+            let (_, id) = self.string(*table, "a [[node]]", table.span(), "id")?;
+            let node = NodeId::new(&id);
+            let Some(item) = table.get("certificate") else {
+                without = without.or(Some((node, table.span())));
+                continue;
+            };
+            let named = self.fingerprints(item)?;
+            for fingerprint in &named {
+                if let Some(other) = owners.insert(*fingerprint, node.clone()) {
+                    let what = format!(
+                        "certificate: {fingerprint} is there twice, of {other} and of {node}; each node has its own"
+                    );
+                    return Err(self.error(item.span(), what));
+                }
+            }
+            certificates.insert(node, named);
+        }
+        let with = certificates.keys().next();
+        if let (Some((without, span)), Some(with)) = (without, with) {
+            let what = format!(
+                "node {without} has no certificate, and {with} has one: nodes speak TLS all, or none; give {without} one \
+                 ('cluster certificate' makes it), or take the others away"
+            );
+            return Err(self.error(span, what));
+        }
+        Ok(certificates)
+    }
+
+    /// One in quotes, or a list of them.
+    fn fingerprints(&self, item: &Item) -> Result<Vec<Fingerprint>, MapError> {
+        let texts: Vec<Option<&str>> = match item.as_array() {
+            Some(array) => array.iter().map(toml_edit::Value::as_str).collect(),
+            None => vec![item.as_str()],
+        };
+        let fingerprints: Option<Vec<Fingerprint>> =
+            texts.iter().map(|text| text.and_then(Fingerprint::parse)).collect();
+        let found = fingerprints.filter(|found| (1..=CERTIFICATES_MAX).contains(&found.len()));
+        found.ok_or_else(|| {
+            let what = format!(
+                "certificate: \"sha256:\" and 64 hexadecimal digits are needed, or a list of 1 to {CERTIFICATES_MAX} of them"
+            );
+            self.error(item.span(), what)
+        })
     }
 
     fn partition(
@@ -284,6 +355,68 @@ read_only = true
         assert!(map.partitions[&PartitionId(2)].read_only);
         assert_eq!(map.partitions_of(&n1).collect::<Vec<_>>(), [PartitionId(1)]);
         assert_eq!(map.partitions_of(&n2).count(), 2);
+    }
+
+    /// A fingerprint in quotes, all bytes of which are the same.
+    fn quoted(byte: u8) -> String {
+        format!("\"{}\"", Fingerprint([byte; 32]))
+    }
+
+    /// With these values of `certificate`.
+    fn with_certificates(of_n2: &str, of_n1: &str) -> String {
+        let text = GOOD.replace("2:7100\"\n", &format!("2:7100\"\ncertificate = {of_n2}\n"));
+        text.replace("1]:7100\"\n", &format!("1]:7100\"\ncertificate = {of_n1}\n"))
+    }
+
+    #[test]
+    fn nodes_are_known_by_their_certificates() {
+        let (n1, n2) = (NodeId::new("n1"), NodeId::new("n2"));
+        let plain = ClusterMap::parse("map.toml", GOOD).unwrap();
+        assert!(!plain.is_tls() && plain.certificates_of(&n1).is_empty());
+        // As OpenSSL writes it.
+        let colons = format!("\"sha256:{}\"", ["AB"; 32].join(":"));
+        let text = with_certificates(&colons, &format!("[{}, {}]", quoted(1), quoted(2)));
+        let map = ClusterMap::parse("map.toml", &text).unwrap();
+        assert!(map.is_tls());
+        assert_eq!(map.certificates_of(&n2), [Fingerprint([0xab; 32])]);
+        assert_eq!(map.certificates_of(&n1), [Fingerprint([1; 32]), Fingerprint([2; 32])]);
+        assert_eq!(map.nodes, plain.nodes);
+    }
+
+    #[test]
+    fn errors_of_certificates_name_their_line() {
+        let refused = |text: &str| ClusterMap::parse("map.toml", text).unwrap_err().to_string();
+        let is_needed = "\"sha256:\" and 64 hexadecimal digits";
+        let digits = "ab".repeat(32);
+        for wrong in [
+            "7".to_owned(),
+            "[]".to_owned(),
+            format!("\"{digits}\""),
+            format!("\"sha256:{}\"", &digits[1..]),
+            format!("\"sha256:{digits}a\""),
+            format!("\"sha256:{}g\"", &digits[1..]),
+            format!("[{}, {}, {}]", quoted(1), quoted(2), quoted(3)),
+            format!("[{}, 7]", quoted(1)),
+        ] {
+            let error = refused(&with_certificates(&quoted(9), &wrong));
+            assert!(error.starts_with("map.toml, line 11: "), "{wrong}: {error}");
+            assert!(error.contains(is_needed), "{wrong}: {error}");
+        }
+        let error = refused(&with_certificates(&quoted(9), &quoted(9)));
+        assert!(error.starts_with("map.toml, line 11: "), "{error}");
+        assert!(error.contains("is there twice, of n2 and of n1"), "{error}");
+        for (taken_out, line, says) in [
+            (5, 3, "node n2 has no certificate, and n1 has one"),
+            (10, 8, "node n1 has no certificate, and n2 has one"),
+        ] {
+            let text = with_certificates(&quoted(1), &quoted(2));
+            let mut lines: Vec<_> = text.lines().collect();
+            let taken = lines.remove(taken_out);
+            assert!(taken.starts_with("certificate"), "{taken}");
+            let error = refused(&lines.join("\n"));
+            assert!(error.starts_with(&format!("map.toml, line {line}: ")), "{error}");
+            assert!(error.contains(says) && error.contains("all, or none"), "{error}");
+        }
     }
 
     #[test]

@@ -12,8 +12,8 @@
 //! ```
 //!
 //! Texts have a length of one byte before them; numbers are big-endian. The proofs are those of the native protocol
-//! ([`afterbay_blob_proto`], HMAC-SHA256 over both random numbers), over all that both have said. What is sent afterwards is
-//! neither encrypted nor signed.
+//! ([`afterbay_blob_proto`], HMAC-SHA256 over both random numbers), over all that both have said, and on TLS over what ties them
+//! to the session ([`crate::tls`]). On plaintext, what is sent afterwards is neither encrypted nor signed.
 
 use std::fmt;
 use std::io;
@@ -24,13 +24,13 @@ use ring::rand::{SecureRandom, SystemRandom};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
 use crate::membership::Membership;
+use crate::tls::{Session, TLS_RECORD, other_than_named};
 
 const MAGIC: &[u8; 8] = b"AFTRBNOD";
 /// Of the handshake and of all that follows.
 const VERSION: u16 = 1;
 const HELLO_BYTES_MAX: u16 = 1024;
 const TEXT_BYTES_MAX: usize = 1024;
-const PLAINTEXT: [u8; 32] = [0; 32];
 
 /// Why nodes do not talk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,6 +48,10 @@ pub(crate) enum Code {
     Key = 5,
     /// Bytes that are no hello.
     Malformed = 6,
+    /// One speaks TLS, and the other plaintext.
+    Tls = 7,
+    /// Another certificate than the map names.
+    Certificate = 8,
 }
 
 /// Who is refused, and why.
@@ -141,6 +145,7 @@ pub(crate) async fn connect<S: AsyncRead + AsyncWrite + Unpin>(
     stream: &mut S,
     own: &Membership,
     to: &NodeId,
+    session: &Session,
 ) -> io::Result<()> {
     let hello = Hello {
         is_node: own.node.is_some(),
@@ -156,7 +161,7 @@ pub(crate) async fn connect<S: AsyncRead + AsyncWrite + Unpin>(
     out.extend_from_slice(&VERSION.to_be_bytes());
     out.extend_from_slice(&(encoded.len() as u16).to_be_bytes());
     out.extend_from_slice(&encoded);
-    stream.write_all(&out).await?;
+    send(stream, &out).await?;
     let mut magic = [0; MAGIC.len()];
     stream.read_exact(&mut magic).await.map_err(|e| closed(e, to))?;
     if magic != *MAGIC {
@@ -168,16 +173,22 @@ pub(crate) async fn connect<S: AsyncRead + AsyncWrite + Unpin>(
     }
     let answer = answer(stream, to).await?;
     let other: Nonce = answer.try_into().map_err(|_| refused(malformed(to)))?;
-    let proof = client_proof(secret, &claims, &other, &hello.nonce, &PLAINTEXT);
-    stream.write_all(&proof).await?;
+    let proof = client_proof(secret, &claims, &other, &hello.nonce, &session.binding);
+    send(stream, &proof).await?;
     let found = self::answer(stream, to).await?;
     let found = found.try_into().map_err(|_| refused(malformed(to)))?;
-    let expected = server_proof(secret, &claims, &other, &hello.nonce, &PLAINTEXT);
+    let expected = server_proof(secret, &claims, &other, &hello.nonce, &session.binding);
     if prove(&expected, &found) {
         Ok(())
     } else {
         Err(refused(format!("{to} does not know the key of cluster {}", own.key.name())))
     }
+}
+
+/// TLS keeps what is not flushed.
+async fn send<S: AsyncWrite + Unpin>(stream: &mut S, bytes: &[u8]) -> io::Result<()> {
+    stream.write_all(bytes).await?;
+    stream.flush().await
 }
 
 /// What follows a code, if it is a good one.
@@ -197,11 +208,11 @@ async fn answer<S: AsyncRead + Unpin>(stream: &mut S, to: &NodeId) -> io::Result
     Err(refused(text))
 }
 
-fn refused(text: String) -> io::Error {
+pub(crate) fn refused(text: String) -> io::Error {
     io::Error::new(io::ErrorKind::PermissionDenied, text)
 }
 
-fn closed(error: io::Error, to: &NodeId) -> io::Error {
+pub(crate) fn closed(error: io::Error, to: &NodeId) -> io::Error {
     if error.kind() == io::ErrorKind::UnexpectedEof {
         let text = format!("{to} closed the connection; does it shut down, or is it no node?");
         return io::Error::new(error.kind(), text);
@@ -223,14 +234,15 @@ fn other_version(peer: &dyn fmt::Display, version: u16) -> String {
 pub(crate) async fn accept<S: AsyncRead + AsyncWrite + Unpin>(
     stream: &mut S,
     own: &Membership,
+    session: &Session,
 ) -> io::Result<Result<Peer, Refused>> {
-    let greeted = match greet(stream, own).await? {
-        Ok(hello) => prove_each_other(stream, own, hello).await?,
+    let greeted = match greet(stream, own, session).await? {
+        Ok(hello) => prove_each_other(stream, own, session, hello).await?,
         Err(refused) => {
             let mut out = MAGIC.to_vec();
             out.extend_from_slice(&VERSION.to_be_bytes());
             out.extend(coded(refused.code, refused.text.as_bytes()));
-            stream.write_all(&out).await?;
+            send(stream, &out).await?;
             Err(refused)
         }
     };
@@ -247,10 +259,19 @@ fn coded(code: Code, payload: &[u8]) -> Vec<u8> {
 async fn greet<S: AsyncRead + Unpin>(
     stream: &mut S,
     own: &Membership,
+    session: &Session,
 ) -> io::Result<Result<Hello, Refused>> {
     let refuse = |code, from: String, text| Ok(Err(Refused { code, from, text }));
     let mut magic = [0; MAGIC.len()];
     stream.read_exact(&mut magic).await?;
+    if !session.is_tls && magic.starts_with(&[TLS_RECORD]) {
+        let text = format!(
+            "{} speaks plaintext, and who connects TLS: the map here names no certificates, and the one there does; give all \
+             nodes the same map.toml",
+            own.name()
+        );
+        return refuse(Code::Tls, "somebody".to_owned(), text);
+    }
     if magic != *MAGIC {
         let text = format!("node {} of a cluster of blob stores listens here", own.name());
         return refuse(Code::Malformed, "somebody".to_owned(), text);
@@ -267,7 +288,7 @@ async fn greet<S: AsyncRead + Unpin>(
         let text = "what came is no hello of a node".to_owned();
         return refuse(Code::Malformed, "somebody".to_owned(), text);
     };
-    match hello.against(own) {
+    match hello.against(own, session) {
         Some((code, text)) => refuse(code, hello.from, text),
         None => Ok(Ok(hello)),
     }
@@ -275,7 +296,7 @@ async fn greet<S: AsyncRead + Unpin>(
 
 impl Hello {
     /// What a node has against who says so.
-    fn against(&self, own: &Membership) -> Option<(Code, String)> {
+    fn against(&self, own: &Membership, session: &Session) -> Option<(Code, String)> {
         let (name, cluster) = (own.name(), own.key.name());
         if self.cluster != cluster {
             let text = format!(
@@ -292,12 +313,25 @@ impl Hello {
             );
             return Some((Code::Node, text));
         }
+        if own.map.is_tls() && !session.is_tls {
+            let who = if self.is_node { self.from.as_str() } else { "who asks" };
+            let text = format!(
+                "{name} speaks TLS, and {who} plaintext: the map of {name} names certificates, and the one there none; give all \
+                 nodes the same map.toml"
+            );
+            return Some((Code::Tls, text));
+        }
         if !self.is_node {
             return None;
         }
         if self.from == name || !own.map.nodes.keys().any(|node| node.as_str() == self.from) {
             let text = format!("{} is none of the other nodes in the map of {name}", self.from);
             return Some((Code::Node, text));
+        }
+        let from = NodeId::new(&self.from);
+        let is_known = |shown| own.map.certificates_of(&from).contains(&shown);
+        if own.map.is_tls() && !session.shown.is_some_and(is_known) {
+            return Some((Code::Certificate, other_than_named(own, &from, session.shown)));
         }
         let (theirs, ours) = (self.map_version, own.map.version);
         if (theirs, self.map_digest) == (ours, own.map_digest) {
@@ -321,17 +355,18 @@ impl Hello {
 async fn prove_each_other<S: AsyncRead + AsyncWrite + Unpin>(
     stream: &mut S,
     own: &Membership,
+    session: &Session,
     hello: Hello,
 ) -> io::Result<Result<Peer, Refused>> {
     let nonce = nonce()?;
     let mut out = MAGIC.to_vec();
     out.extend_from_slice(&VERSION.to_be_bytes());
     out.extend(coded(Code::Fine, &nonce));
-    stream.write_all(&out).await?;
+    send(stream, &out).await?;
     let mut found = [0; 32];
     stream.read_exact(&mut found).await?;
     let (claims, secret) = (hello.claims(), own.key.secret());
-    let expected = client_proof(secret, &claims, &nonce, &hello.nonce, &PLAINTEXT);
+    let expected = client_proof(secret, &claims, &nonce, &hello.nonce, &session.binding);
     if !prove(&expected, &found) {
         let who = if hello.is_node { hello.from.clone() } else { "who asks".to_owned() };
         let cluster = own.key.name();
@@ -339,11 +374,11 @@ async fn prove_each_other<S: AsyncRead + AsyncWrite + Unpin>(
             "{who} does not know the key of cluster {cluster}: its cluster-key is not the one that {} has",
             own.name()
         );
-        stream.write_all(&coded(Code::Key, text.as_bytes())).await?;
+        send(stream, &coded(Code::Key, text.as_bytes())).await?;
         return Ok(Err(Refused { code: Code::Key, from: hello.from, text }));
     }
-    let proof = server_proof(secret, &claims, &nonce, &hello.nonce, &PLAINTEXT);
-    stream.write_all(&coded(Code::Fine, &proof)).await?;
+    let proof = server_proof(secret, &claims, &nonce, &hello.nonce, &session.binding);
+    send(stream, &coded(Code::Fine, &proof)).await?;
     Ok(Ok(hello.peer()))
 }
 
@@ -372,9 +407,20 @@ mod tests {
         to: &str,
         at: &Membership,
     ) -> (Result<(), String>, Result<Peer, (Code, String)>) {
+        meet_over(from, to, at, [Session::PLAINTEXT; 2]).await
+    }
+
+    /// By what each of the two takes for the session.
+    async fn meet_over(
+        from: &Membership,
+        to: &str,
+        at: &Membership,
+        sessions: [Session; 2],
+    ) -> (Result<(), String>, Result<Peer, (Code, String)>) {
         let (mut a, mut b) = tokio::io::duplex(4096);
         let to = NodeId::new(to);
-        let (connected, accepted) = tokio::join!(connect(&mut a, from, &to), accept(&mut b, at));
+        let connecting = connect(&mut a, from, &to, &sessions[0]);
+        let (connected, accepted) = tokio::join!(connecting, accept(&mut b, at, &sessions[1]));
         let accepted = accepted.unwrap().map_err(|refused| (refused.code, refused.from));
         (connected.map_err(|error| error.to_string()), accepted)
     }
@@ -389,6 +435,17 @@ mod tests {
         let other_map = member("n1", &MAP.replace("version = 1", "version = 7"), KEY);
         let observer = Membership { node: None, ..other_map };
         assert_eq!(meet(&observer, "n2", &n2).await.0, Ok(()), "to see what is wrong");
+    }
+
+    #[tokio::test]
+    async fn a_proof_is_of_one_session() {
+        let (n1, n2) = (member("n1", MAP, KEY), member("n2", MAP, KEY));
+        let session = |byte| Session { is_tls: true, binding: [byte; 32], shown: None };
+        let met = meet_over(&n1, "n2", &n2, [session(1), session(1)]).await;
+        assert_eq!(met, (Ok(()), Ok(Peer::Node(NodeId::new("n1")))));
+        // Somebody between two sessions hands on what they say.
+        let (_, accepted) = meet_over(&n1, "n2", &n2, [session(1), session(2)]).await;
+        assert_eq!(accepted.unwrap_err(), (Code::Key, "n1".to_owned()));
     }
 
     #[tokio::test]
@@ -427,6 +484,12 @@ mod tests {
         }
     }
 
+    /// Why `from` does not take n2 for what it is.
+    async fn refused_by(stream: &mut tokio::io::DuplexStream, from: &Membership) -> String {
+        let connected = connect(stream, from, &NodeId::new("n2"), &Session::PLAINTEXT).await;
+        connected.unwrap_err().to_string()
+    }
+
     #[tokio::test]
     async fn other_versions_and_other_programs_are_named() {
         let n2 = member("n2", MAP, KEY);
@@ -437,7 +500,8 @@ mod tests {
         ] {
             let (mut a, mut b) = tokio::io::duplex(4096);
             a.write_all(sent).await.unwrap();
-            let refused = accept(&mut b, &n2).await.unwrap().unwrap_err();
+            let refused = accept(&mut b, &n2, &Session::PLAINTEXT).await;
+            let refused = refused.unwrap().unwrap_err();
             assert!(refused.text.contains(says), "{refused}");
         }
         let n1 = member("n1", MAP, KEY);
@@ -449,7 +513,7 @@ mod tests {
         ] {
             let (mut a, mut b) = tokio::io::duplex(4096);
             b.write_all(sent).await.unwrap();
-            let refused = connect(&mut a, &n1, &NodeId::new("n2")).await.unwrap_err().to_string();
+            let refused = refused_by(&mut a, &n1).await;
             assert!(refused.contains(says), "{refused}");
         }
     }
@@ -462,7 +526,7 @@ mod tests {
         answer.extend(coded(Code::Fine, &[7; 32]));
         answer.extend(coded(Code::Fine, &[7; 32]));
         b.write_all(&answer).await.unwrap();
-        let refused = connect(&mut a, &n1, &NodeId::new("n2")).await.unwrap_err().to_string();
+        let refused = refused_by(&mut a, &n1).await;
         assert!(refused.contains("n2 does not know the key"), "{refused}");
     }
 

@@ -25,6 +25,7 @@ use crate::handshake::{Peer, Refused, accept};
 use crate::membership::Membership;
 use crate::outbox::Outbox;
 use crate::report::Reporter;
+use crate::tls::{Stream, take};
 
 /// What follows is a message.
 pub(crate) const MESSAGE: u8 = 1;
@@ -134,14 +135,9 @@ impl Inbox {
         Ok((stream, address, stranger))
     }
 
-    async fn serve(
-        &self,
-        mut stream: TcpStream,
-        address: SocketAddr,
-        stranger: OwnedSemaphorePermit,
-    ) {
-        let peer = match timeout(PROOF_TIME, accept(&mut stream, &self.own)).await {
-            Ok(Ok(Ok(peer))) => peer,
+    async fn serve(&self, stream: TcpStream, address: SocketAddr, stranger: OwnedSemaphorePermit) {
+        let (peer, stream) = match timeout(PROOF_TIME, self.begin(stream)).await {
+            Ok(Ok(Ok(begun))) => begun,
             Ok(Ok(Err(refused))) => return self.log(address, &refused),
             Ok(Err(error)) => {
                 return tracing::debug!(%address, %error, "a connection ended before it began");
@@ -171,6 +167,15 @@ impl Inbox {
         }
     }
 
+    async fn begin(&self, stream: TcpStream) -> io::Result<Result<(Peer, Stream), Refused>> {
+        let (mut stream, session) = match take(stream, &self.own).await? {
+            Ok(taken) => taken,
+            Err(refused) => return Ok(Err(refused)),
+        };
+        let accepted = accept(&mut stream, &self.own, &session).await?;
+        Ok(accepted.map(|peer| (peer, stream)))
+    }
+
     fn connected(&self) -> std::sync::MutexGuard<'_, BTreeMap<NodeId, oneshot::Sender<()>>> {
         self.connected.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -187,18 +192,19 @@ impl Inbox {
         }
     }
 
-    async fn observe(&self, mut stream: TcpStream) -> io::Result<()> {
+    async fn observe(&self, mut stream: Stream) -> io::Result<()> {
         let _one = self.observers.acquire().await.map_err(io::Error::other)?;
         while timeout(PROOF_TIME, stream.read_u8()).await?? == STATUS {
             let text = self.reporter.report().await?.to_string();
             let length = u32::try_from(text.len()).map_err(io::Error::other)?;
             let answer = [&length.to_be_bytes(), text.as_bytes()].concat();
             timeout(STALL_TIME, stream.write_all(&answer)).await??;
+            timeout(STALL_TIME, stream.flush()).await??;
         }
         Ok(())
     }
 
-    async fn receive(&self, mut stream: TcpStream, from: &NodeId) -> io::Result<()> {
+    async fn receive(&self, mut stream: Stream, from: &NodeId) -> io::Result<()> {
         loop {
             if stream.read_u8().await? != MESSAGE {
                 return Err(io::Error::other("something that is no message"));
@@ -230,7 +236,7 @@ pub(crate) fn prepare(stream: &TcpStream) -> io::Result<()> {
 }
 
 /// Grows as bytes come: what is only announced takes no memory.
-async fn read(stream: &mut TcpStream, length: usize) -> io::Result<Bytes> {
+async fn read(stream: &mut Stream, length: usize) -> io::Result<Bytes> {
     let mut bytes = BytesMut::new();
     let mut rest = stream.take(length as u64);
     while bytes.len() < length {
@@ -251,6 +257,7 @@ mod tests {
 
     use crate::handshake::connect;
     use crate::membership::ClusterKey;
+    use crate::tls::Session;
 
     use super::*;
 
@@ -288,7 +295,8 @@ mod tests {
     impl N1 {
         async fn connect(&self) -> TcpStream {
             let mut stream = TcpStream::connect(self.address).await.unwrap();
-            connect(&mut stream, &member("n2"), &NodeId::new("n1")).await.unwrap();
+            let n1 = NodeId::new("n1");
+            connect(&mut stream, &member("n2"), &n1, &Session::PLAINTEXT).await.unwrap();
             stream
         }
 

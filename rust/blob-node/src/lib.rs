@@ -15,7 +15,8 @@
 //!
 //! # Invariants
 //! - Nobody is heard before both sides have proved that they know the cluster's key ([`handshake`]), and agree on cluster, map
-//!   and version. What follows is neither encrypted nor signed: the network between nodes has to be trusted.
+//!   and version. If the map names certificates, all of it is in TLS, and a node is the one that the map names ([`tls`]); if not,
+//!   what follows is neither encrypted nor signed, and the network between nodes has to be trusted.
 //! - What a node can make another one hold is bounded ([`inbox`], [`outbox`]), and so is what waits for the disk ([`store_queue`]);
 //!   it makes nobody wait for it.
 //! - A directory is one node's ([`home`]).
@@ -30,8 +31,11 @@ mod node;
 mod outbox;
 mod report;
 mod store_queue;
+mod tls;
 
-pub use afterbay_blob_cluster::{ClusterMap, DetectorOptions, NodeId, NodeOptions, Policy};
+pub use afterbay_blob_cluster::{
+    ClusterMap, DetectorOptions, Fingerprint, NodeId, NodeOptions, Policy,
+};
 pub use home::make_home;
 pub use membership::{ClusterKey, Membership};
 pub use node::{ClusterNode, ClusterOptions};

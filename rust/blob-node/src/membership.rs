@@ -3,9 +3,11 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::fmt::Write;
+use std::io;
 use std::sync::Arc;
 
 use afterbay_blob_cluster::{ClusterMap, NodeId};
+use afterbay_tls::Identity;
 use ring::digest::{SHA256, digest};
 
 /// The key that the nodes of a cluster share.
@@ -46,6 +48,8 @@ pub struct Membership {
     pub(crate) key: ClusterKey,
     pub(crate) map: Arc<ClusterMap>,
     pub(crate) map_digest: u64,
+    /// What it shows to others; `None`: nothing, and it accepts plaintext alone.
+    pub(crate) identity: Option<Identity>,
 }
 
 impl Membership {
@@ -57,7 +61,17 @@ impl Membership {
     /// Somebody who asks how the nodes are.
     pub fn observer(map: Arc<ClusterMap>, key: ClusterKey) -> Self {
         let map_digest = digest_of(&map);
-        Membership { node: None, key, map, map_digest }
+        Membership { node: None, key, map, map_digest, identity: None }
+    }
+
+    /// The same, with the certificate of this node. It is not looked at if the map names none; if it does, there has to be one.
+    pub fn with_identity(self, identity: Option<Identity>) -> io::Result<Self> {
+        let identity = identity.filter(|_| self.map.is_tls());
+        if self.map.is_tls() && identity.is_none() {
+            let text = format!("the map names certificates, and node {} has none", self.name());
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
+        }
+        Ok(Membership { identity, ..self })
     }
 
     pub(crate) fn name(&self) -> &str {
@@ -72,7 +86,7 @@ impl Membership {
 }
 
 /// Tells maps apart whose nodes would not agree on where replicas are. Addresses are left out: a node may be known by another
-/// one to each of the others.
+/// one to each of the others. So are certificates: they are replaced node after node.
 fn digest_of(map: &ClusterMap) -> u64 {
     let mut text = String::new();
     for node in map.nodes.keys() {

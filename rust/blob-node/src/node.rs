@@ -12,6 +12,7 @@ use afterbay_blob_cluster::{
 };
 use afterbay_blob_router::{Error, Result};
 use afterbay_blob_store::{Options, Partition};
+use afterbay_tls::Identity;
 use serde_json::Value;
 use tokio::net::TcpListener;
 use tokio::sync::{mpsc, oneshot, watch};
@@ -43,6 +44,8 @@ pub struct ClusterOptions {
     pub map: Arc<ClusterMap>,
     /// The key of the cluster.
     pub key: ClusterKey,
+    /// The certificate of the node and its key, if the map names certificates.
+    pub identity: Option<Identity>,
     /// Of the state machine.
     pub node_options: NodeOptions,
     /// Of partitions that are made.
@@ -94,6 +97,8 @@ impl ClusterNode {
         let ClusterOptions { node, map, key, node_options, policy, .. } = options.clone();
         node_options.check().map_err(|e| invalid(e.to_string()))?;
         let own = Membership::node(node.clone(), map.clone(), key);
+        address_of(&own, &node)?;
+        let own = own.with_identity(options.identity.clone())?;
         let address = address_of(&own, &node)?;
         let listener = TcpListener::bind(address).await.map_err(|e| {
             let text = format!("{address}, of node {node} in the map: cannot listen: {e}");

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use afterbay_blob_cluster::{Body, Message, NodeId};
 use serde::Serialize;
-use tokio::io::{AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio::time::timeout;
@@ -21,6 +21,7 @@ use crate::driver::{Event, Events};
 use crate::handshake::connect;
 use crate::inbox::{MESSAGE, PROOF_TIME, STALL_TIME, STATUS, prepare};
 use crate::membership::Membership;
+use crate::tls::{Stream, begin};
 
 const OUTBOX_MESSAGES_MAX: usize = 1024;
 const OUTBOX_BYTES_MAX: usize = 64 << 20;
@@ -155,11 +156,10 @@ impl Sender {
     /// Sends until the connection breaks; `Ok` when nobody sends any more.
     async fn send_all(
         &self,
-        stream: TcpStream,
+        mut stream: Stream,
         first: Waiting,
         waiting: &mut mpsc::Receiver<Waiting>,
     ) -> io::Result<()> {
-        let (mut read, mut write) = stream.into_split();
         let mut nothing = [0];
         let mut next = Some(first);
         loop {
@@ -167,9 +167,10 @@ impl Sender {
                 Some(first) => first,
                 None => tokio::select! {
                     // Nothing comes on it but its end.
-                    ended = read.read(&mut nothing) => return Err(match ended {
-                        Ok(_) => io::Error::new(io::ErrorKind::ConnectionReset, "the other side closed the connection"),
-                        Err(error) => error,
+                    ended = stream.read(&mut nothing) => return Err(match ended {
+                        // Of TLS, who is killed does not take leave.
+                        Err(error) if error.kind() != io::ErrorKind::UnexpectedEof => error,
+                        _ => io::Error::new(io::ErrorKind::ConnectionReset, "the other side closed the connection"),
                     }),
                     message = waiting.recv() => match message {
                         Some(message) => message,
@@ -177,7 +178,7 @@ impl Sender {
                     },
                 },
             };
-            if let Err(error) = write_message(&mut write, &message.message).await {
+            if let Err(error) = write_message(&mut stream, &message.message).await {
                 self.unsent(&message.message);
                 return Err(error);
             }
@@ -185,28 +186,33 @@ impl Sender {
     }
 }
 
-async fn write_message(to: &mut (impl AsyncWrite + Unpin), message: &Message) -> io::Result<()> {
+async fn write_message(to: &mut Stream, message: &Message) -> io::Result<()> {
     let mut bytes = vec![MESSAGE];
     bytes.extend(message.encode());
     for step in bytes.chunks(STEP_BYTES) {
         timeout(STALL_TIME, to.write_all(step)).await??;
     }
-    Ok(())
+    // TLS keeps what is not.
+    timeout(STALL_TIME, to.flush()).await?
 }
 
 /// A connection to a node, on which both have proved who they are.
-async fn open(address: &str, own: &Membership, to: &NodeId) -> io::Result<TcpStream> {
+async fn open(address: &str, own: &Membership, to: &NodeId) -> io::Result<Stream> {
     let late = |_| {
         let text = format!("no answer within {CONNECT_TIME:?}");
         io::Error::new(io::ErrorKind::TimedOut, text)
     };
-    let mut stream = timeout(CONNECT_TIME, TcpStream::connect(address)).await.map_err(late)??;
+    let stream = timeout(CONNECT_TIME, TcpStream::connect(address)).await.map_err(late)??;
     prepare(&stream)?;
-    let proof = timeout(PROOF_TIME, connect(&mut stream, own, to)).await;
-    proof.map_err(|_| {
+    timeout(PROOF_TIME, prove(stream, own, to)).await.map_err(|_| {
         let text = format!("{to} did not prove within {PROOF_TIME:?} that it knows the key");
         io::Error::new(io::ErrorKind::TimedOut, text)
-    })??;
+    })?
+}
+
+async fn prove(stream: TcpStream, own: &Membership, to: &NodeId) -> io::Result<Stream> {
+    let (mut stream, session) = begin(stream, own, to).await?;
+    connect(&mut stream, own, to, &session).await?;
     Ok(stream)
 }
 
@@ -214,6 +220,7 @@ async fn open(address: &str, own: &Membership, to: &NodeId) -> io::Result<TcpStr
 pub async fn status_of(own: &Membership, to: &NodeId, address: &str) -> io::Result<String> {
     let mut stream = open(address, own, to).await?;
     stream.write_u8(STATUS).await?;
+    stream.flush().await?;
     let length = timeout(STALL_TIME, stream.read_u32()).await?? as usize;
     if length > STATUS_BYTES_MAX {
         return Err(io::Error::other("a status that is too long"));
@@ -236,6 +243,7 @@ mod tests {
     use tokio::net::TcpListener;
 
     use crate::membership::ClusterKey;
+    use crate::tls::Session;
 
     use super::*;
 
@@ -330,7 +338,9 @@ mod tests {
         };
         let (mut stream, _) = accepted.unwrap();
         let n2 = Membership::node(NodeId::new("n2"), map(), ClusterKey::new("AB", "secret"));
-        assert!(crate::handshake::accept(&mut stream, &n2).await.unwrap().is_ok());
+        assert!(
+            crate::handshake::accept(&mut stream, &n2, &Session::PLAINTEXT).await.unwrap().is_ok()
+        );
         assert_eq!(timeout(PATIENCE, stream.read_u8()).await.unwrap().unwrap(), MESSAGE);
     }
 

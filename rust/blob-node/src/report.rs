@@ -98,6 +98,7 @@ impl Reporter {
             "version": env!("CARGO_PKG_VERSION"),
             "map_version": self.own.map.version,
             "map_digest": format!("{:016x}", self.own.map_digest),
+            "tls": self.own.map.is_tls(),
             "policy": self.policy,
             "quiet": status.is_quiet(),
             "down": status.down.iter().map(NodeId::as_str).collect::<Vec<_>>(),

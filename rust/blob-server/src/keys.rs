@@ -44,13 +44,7 @@ impl AccessKey {
     pub fn read(path: &Path) -> Result<Self, KeyError> {
         let failed = |reason: String| KeyError { path: path.to_owned(), reason };
         let text = fs::read_to_string(path).map_err(|e| failed(e.to_string()))?;
-        let mode = fs::metadata(path).map_err(|e| failed(e.to_string()))?.permissions().mode();
-        if mode & 0o077 != 0 {
-            let mode = mode & 0o777;
-            return Err(failed(format!(
-                "others can read it (mode {mode:03o}); 'chmod 600' it, and make a new one if somebody did"
-            )));
-        }
+        check_private(path)?;
         AccessKey::parse(&text).map_err(failed)
     }
 
@@ -90,6 +84,18 @@ impl AccessKey {
     pub(crate) fn random() -> io::Result<Self> {
         Ok(AccessKey { access: format!("AB{}", random_text(18)?), secret: random_text(40)? })
     }
+}
+
+/// Refuses a file with a secret that others can read.
+pub(crate) fn check_private(path: &Path) -> Result<(), KeyError> {
+    let failed = |reason: String| KeyError { path: path.to_owned(), reason };
+    let mode = fs::metadata(path).map_err(|e| failed(e.to_string()))?.permissions().mode() & 0o777;
+    if mode & 0o077 == 0 {
+        return Ok(());
+    }
+    Err(failed(format!(
+        "others can read it (mode {mode:03o}); 'chmod 600' it, and make a new one if somebody did"
+    )))
 }
 
 /// Writes a file as those of keys are: for the owner alone, as a whole or not at all.

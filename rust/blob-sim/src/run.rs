@@ -90,7 +90,7 @@ fn setup(settings: &Settings, without: &Without) -> Setup {
     let placements: Vec<_> = numbers.iter().map(placement).collect();
     let partitions: BTreeMap<_, _> = numbers.into_iter().zip(placements).collect();
     Setup {
-        map: Arc::new(ClusterMap { version: 1, nodes, partitions }),
+        map: Arc::new(ClusterMap { version: 1, nodes, certificates: BTreeMap::new(), partitions }),
         partition_options: settings.options.clone(),
         node_options: node_options(),
         rules: without.rules.clone(),

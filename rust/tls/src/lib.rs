@@ -1,7 +1,10 @@
-//! TLS 1.3 of both sides, from PEM files: who the server must be, and what it shows.
+//! TLS 1.3 of both sides, from PEM files: who the server must be, and what it shows. Where both know each other's certificates,
+//! [`Identity`] and [`pinned_client_config`] need no authority.
 //!
 //! The file of roots may have the server's own certificate, signed by itself and marked as one that may sign others
 //! (`openssl req -x509`). webpki refuses to see such a one at the end of a chain. But who names it in the file trusts it as it is.
+
+mod pinned;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -18,6 +21,8 @@ use rustls::{
     CertificateError, ClientConfig, DigitallySignedStruct, OtherError, RootCertStore, ServerConfig,
     SignatureScheme,
 };
+
+pub use pinned::{CertificateDigest, Identity, digest_of, other_certificate, pinned_client_config};
 
 /// Why TLS cannot be used.
 #[derive(Debug, thiserror::Error)]

@@ -135,7 +135,7 @@ pub fn map_of(partitions: &[&[u32]]) -> ClusterMap {
         }
         placed.insert(partition(at as u64 + 1), Placement { replicas, read_only: false });
     }
-    ClusterMap { version: 1, nodes, partitions: placed }
+    ClusterMap { version: 1, nodes, certificates: BTreeMap::new(), partitions: placed }
 }
 
 pub fn content(text: impl AsRef<[u8]>) -> Content {

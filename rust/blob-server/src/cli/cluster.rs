@@ -5,12 +5,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use afterbay_blob_node::{ClusterKey, ClusterMap, make_home};
+use afterbay_blob_node::{ClusterKey, ClusterMap, Fingerprint, make_home};
 use afterbay_blob_store::RealDirectory;
 use clap::{Args, Subcommand};
 
 use super::client::Usage;
-use super::{Failed, cluster_status, print};
+use super::cluster_certificate::{Made, line};
+use super::{Failed, cluster_certificate, cluster_status, print};
 use crate::keys::{AccessKey, KEY_FILE, write_private};
 
 const MAP_FILE: &str = "map.toml";
@@ -26,13 +27,16 @@ pub(crate) enum ClusterCommand {
     Init(InitArgs),
     /// Shows the replicas of all nodes, what is under-replicated, how far each is behind the others, and who takes whom for down
     Status(cluster_status::StatusArgs),
+    /// Makes a new certificate for a node, by which the others know it, and its key
+    Certificate(cluster_certificate::CertificateArgs),
 }
 
 #[derive(Debug, Args)]
 #[command(after_help = "Example, three nodes on this machine:\n  \
     afterbay blob cluster init demo --nodes 3\n\
-    For several machines, change the addresses in map.toml, and give each machine map.toml, cluster-key, root-key and the directory of its node.\n\
-    Nodes prove to each other that they know cluster-key. What they send is not encrypted: the network between them has to be trusted.\n\
+    For several machines, change the addresses in map.toml, and give each machine map.toml, cluster-key, root-key, and the certificate \
+    (n1-cert.pem, n1-key.pem) and the directory of its node.\n\
+    Nodes speak TLS to each other, each is known by the certificate that the map names, and all prove that they know cluster-key.\n\
     The guide is docs/blob-cluster.md.")]
 pub(crate) struct InitArgs {
     /// The directory; it is made, or is empty
@@ -52,12 +56,16 @@ pub(crate) struct InitArgs {
     /// Port of the first node for the others; the next ones follow
     #[arg(long, value_name = "PORT", default_value_t = 7600, value_parser = clap::value_parser!(u16).range(1..))]
     port: u16,
+    /// Makes no certificates: nodes speak plaintext to each other, for a network that can be trusted, as within one machine
+    #[arg(long)]
+    plaintext: bool,
 }
 
 pub(crate) async fn run(command: ClusterCommand) -> Result<(), Failed> {
     match command {
         ClusterCommand::Init(args) => init(&args),
         ClusterCommand::Status(args) => cluster_status::run(&args).await,
+        ClusterCommand::Certificate(args) => cluster_certificate::run(&args),
     }
 }
 
@@ -89,7 +97,12 @@ fn init(args: &InitArgs) -> Result<(), Failed> {
         let text = format!("--port: {} is too high for {} nodes", args.port, args.nodes);
         return Err(Usage(text).into());
     }
-    let map = map_text(args, replicas)?;
+    let cluster_key = AccessKey::random()?;
+    let of = |node: u16| Made::new(&cluster_key.access, &format!("n{node}"));
+    let nodes = if args.plaintext { 0 } else { args.nodes };
+    let certificates: Vec<Made> = (1..=nodes).map(of).collect::<Result<_, _>>()?;
+    let names: Vec<Fingerprint> = certificates.iter().map(|made| made.fingerprint).collect();
+    let map = map_text(args, replicas, &names)?;
     // A host may be anything until the map is read.
     ClusterMap::parse(MAP_FILE, &map).map_err(|e| Usage(format!("--host {}: {e}", args.host)))?;
     let place = args.directory.display();
@@ -101,13 +114,15 @@ fn init(args: &InitArgs) -> Result<(), Failed> {
         );
     }
     let directory = RealDirectory::shared(&args.directory).map_err(at)?;
-    let cluster_key = AccessKey::random()?;
     for node in 1..=args.nodes {
         let node = format!("n{node}");
         make_home(&args.directory.join(&node), &cluster_key.access, &node)?;
     }
     for (name, key) in [(KEY_FILE, &AccessKey::random()?), (CLUSTER_KEY_FILE, &cluster_key)] {
         write_private(&directory, name, &key.text()).map_err(at)?;
+    }
+    for (node, made) in (1..).zip(&certificates) {
+        made.write(&directory, &format!("n{node}")).map_err(at)?;
     }
     // Last: who finds it finds all.
     write_private(&directory, MAP_FILE, &map).map_err(at)?;
@@ -126,11 +141,18 @@ fn client_port(args: &InitArgs) -> u32 {
     }
 }
 
-fn map_text(args: &InitArgs, replicas: u16) -> Result<String, Failed> {
+/// `certificates` are those of all nodes, or none.
+fn map_text(
+    args: &InitArgs,
+    replicas: u16,
+    certificates: &[Fingerprint],
+) -> Result<String, Failed> {
     let mut text = "version = 1\n".to_owned();
     for at in 0..args.nodes {
         let (id, port) = (at + 1, args.port + at);
         write!(text, "\n[[node]]\nid = \"n{id}\"\naddress = \"{}:{port}\"\n", args.host)?;
+        let certificate = certificates.get(usize::from(at));
+        text += &certificate.map(|name| line(*name)).unwrap_or_default();
     }
     for partition in 0..args.partitions {
         let first = partition % args.nodes;
@@ -181,6 +203,7 @@ mod tests {
             replicas: None,
             host: "h".to_owned(),
             port,
+            plaintext: false,
         }
     }
 
@@ -188,7 +211,7 @@ mod tests {
     fn no_two_of_all_ports_are_the_same() {
         let clients_first = |nodes, port| {
             let args = args(nodes, port);
-            let text = map_text(&args, 1).unwrap() + &commands(&args, 1).unwrap();
+            let text = map_text(&args, 1, &[]).unwrap() + &commands(&args, 1).unwrap();
             let commands = text
                 .lines()
                 .filter(|line| line.starts_with("address") || line.contains("blob serve"));

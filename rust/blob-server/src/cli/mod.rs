@@ -3,6 +3,7 @@
 mod bucket;
 mod client;
 mod cluster;
+mod cluster_certificate;
 mod cluster_status;
 mod delete;
 mod files;

@@ -17,7 +17,7 @@ use super::values::{
     container_durability, count, durability, duration, duration_or_never, show_bytes, size,
     some_duration,
 };
-use super::{Failed, cluster, print};
+use super::{Failed, cluster, cluster_certificate, print};
 use crate::keys::KEY_FILE;
 use crate::named::Frontend;
 use crate::names::NamesAndS3;
@@ -197,6 +197,7 @@ impl ServeArgs {
     fn cluster_options(&self, map_file: &Path) -> Result<(ClusterOptions, PathBuf), Failed> {
         let (map, key) = cluster::read(map_file)?;
         let name = self.node.clone().unwrap_or_default();
+        let node = NodeId::new(&name);
         let data = match self.data.as_slice() {
             [] => cluster::beside(map_file, &name),
             [data] => data.clone(),
@@ -243,12 +244,14 @@ impl ServeArgs {
             flush_interval_ms: milliseconds(self.flush_interval).max(1),
             ..afterbay_blob_node::NodeOptions::default()
         };
+        let identity = cluster_certificate::identity(map_file, &map, &node)?;
         let cluster = ClusterOptions {
             data,
             existing: self.existing,
-            node: NodeId::new(&name),
+            node,
             map,
             key,
+            identity,
             node_options,
             partition,
             policy: self.policy,
@@ -317,6 +320,11 @@ pub(crate) async fn run(args: ServeArgs) -> Result<(), Failed> {
     let running = match &args.cluster {
         Some(map) => {
             let (cluster, key_file) = args.cluster_options(map)?;
+            if cluster_certificate::is_exposed(&cluster.map) {
+                tracing::warn!(
+                    "nodes speak plaintext to each other, on addresses that other machines reach; give them certificates ('cluster certificate')"
+                );
+            }
             start_clustered(options, cluster, key_file).await?
         }
         None => start(options, &args.frontends()).await?,
@@ -362,14 +370,17 @@ async fn greeting(running: &Running, plaintext: bool) -> Result<String, Failed> 
     }
     writeln!(text, "root key         {}", running.key_file.display())?;
     let disks = running.services.node.status().await?.disks;
-    if let Storage::Cluster(_) = running.services.node {
+    if let Storage::Cluster(node) = &running.services.node {
         writeln!(
             text,
             "names, S3        not over a cluster: blobs by their ids ('put --no-name')"
         )?;
-        let warning =
-            "traffic between nodes is authenticated by the cluster's key, and not encrypted";
-        writeln!(text, "between nodes    {warning}")?;
+        let between = if node.map().is_tls() {
+            "TLS; each node is known by the certificate that the map names"
+        } else {
+            "traffic between nodes is authenticated by the cluster's key, and not encrypted"
+        };
+        writeln!(text, "between nodes    {between}")?;
     }
     let reserved = show_bytes(disks.iter().map(DiskStatus::reserved_bytes).sum());
     writeln!(text, "reserved         {reserved} of disk for blobs to come ({SMALLER})")?;
