@@ -101,6 +101,10 @@ impl Broker {
         Self { address, state }
     }
 
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.address
+    }
+
     pub(crate) fn url(&self) -> String {
         format!("mqtt://{}", self.address)
     }
