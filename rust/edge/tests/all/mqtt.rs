@@ -135,6 +135,8 @@ fn messages_become_the_rows_that_lines_of_a_file_become() {
         // What is published while it is away waits for it, in its session.
         let error = agent.terminate();
         assert!(error.contains("bad rows were left out"), "{error}");
+        Wait::block("the broker has heard of its end", || !broker.is_listened_to());
+        assert_eq!(broker.state().goodbyes, 1);
         broker.publish(TOPIC, row(6));
         let _agent = start(&world, &broker, version);
         wait_for_rows(&world, &names(0..7));

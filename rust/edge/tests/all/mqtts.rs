@@ -232,6 +232,8 @@ fn messages_come_over_tls() {
         let status = agent.status();
         assert_eq!(status["mqtt"]["broker"], front.url(), "{status}");
         assert_eq!(status["mqtt"]["brokerUp"], true, "{status}");
+        // An aim: a site has little memory. Other systems than Linux do not say.
+        assert!(agent.memory().is_none_or(|kib| kib < 30 << 10), "{:?} KiB", agent.memory());
         stranger(&agent);
         // Another connection goes on, as without TLS.
         broker.cut();
@@ -243,7 +245,9 @@ fn messages_come_over_tls() {
         Wait::block("everything is acknowledged", || broker.kept() == 0);
         let error = agent.terminate();
         assert!(error.contains(&format!("reads from {}", front.url())), "{error}");
+        // The last words, behind all acknowledgements.
         Wait::block("the broker has heard of its end", || !broker.is_listened_to());
+        assert_eq!(broker.state().goodbyes, 1);
         broker.publish(TOPIC, row(600));
         let _agent = start();
         wait_for_rows(&world, &names(0..601));
