@@ -14,7 +14,7 @@ use rustls::pki_types::ServerName;
 use crate::sequence::SequenceColumns;
 
 /// Where rows come from.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub enum Input {
     /// A file.
     File {

@@ -86,6 +86,11 @@ impl Gateway {
         GatewayStatus { handshakes_dropped, ..self.shared.status() }
     }
 
+    /// What is wrong with keys: see [`GatewayStatus::key_error`].
+    pub fn key_error(&self) -> Option<String> {
+        self.shared.why_no_key()
+    }
+
     /// Why it has ended by itself, if it has: only another process can go on.
     pub fn failed(&self) -> Option<GatewayError> {
         self.shared.failed()

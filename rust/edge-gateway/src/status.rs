@@ -42,6 +42,8 @@ pub struct StreamStatus {
     pub partitions: Vec<(u32, i64)>,
     /// Its sites.
     pub sites: Vec<SiteStatus>,
+    /// Why the output takes none of its rows, if it does not: its sites wait, and others go on.
+    pub held: Option<String>,
 }
 
 /// How a gateway is.
@@ -55,7 +57,7 @@ pub struct GatewayStatus {
     pub connections: usize,
     /// Connections that had to go before they had said who they are, since there were so many of them.
     pub handshakes_dropped: u64,
-    /// Why the key of a site could not be read when it came last; none as soon as it can be.
+    /// Why the folder of keys is away, or the key of a site could not be read when it came last; none as soon as it can be.
     pub key_error: Option<String>,
     /// Why the output does not take anything.
     pub error: Option<String>,
@@ -68,10 +70,12 @@ impl GatewayStatus {
             "# TYPE edge_gateway_commits_total counter\nedge_gateway_commits_total {}\n\
              # TYPE edge_gateway_connections gauge\nedge_gateway_connections {}\n\
              # TYPE edge_gateway_handshakes_dropped_total counter\nedge_gateway_handshakes_dropped_total {}\n\
+             # TYPE edge_gateway_keys_up gauge\nedge_gateway_keys_up {}\n\
              # TYPE edge_gateway_output_up gauge\nedge_gateway_output_up {}\n",
             self.commits,
             self.connections,
             self.handshakes_dropped,
+            u8::from(self.key_error.is_none()),
             u8::from(self.error.is_none())
         );
         type Value = fn(&SiteStatus) -> i64;
@@ -101,6 +105,11 @@ impl GatewayStatus {
                     );
                 }
             }
+        }
+        let _ = writeln!(text, "# TYPE edge_gateway_stream_held gauge");
+        for stream in &self.streams {
+            let (name, held) = (&stream.stream, u8::from(stream.held.is_some()));
+            let _ = writeln!(text, "edge_gateway_stream_held{{stream=\"{name}\"}} {held}");
         }
         let _ = writeln!(text, "# TYPE edge_gateway_partition_watermark_ms gauge");
         for stream in &self.streams {
@@ -132,7 +141,8 @@ impl GatewayStatus {
             json!({
                 "stream": stream.stream,
                 "partitions": partitions.map(partition).collect::<Vec<_>>(),
-                "sites": stream.sites.iter().map(site).collect::<Vec<_>>()
+                "sites": stream.sites.iter().map(site).collect::<Vec<_>>(),
+                "held": stream.held
             })
         };
         json!({

@@ -61,13 +61,24 @@ pub(crate) struct Shared {
     status: Mutex<GatewayStatus>,
     /// A site whose key could not be read when it came last, and why.
     key_error: Mutex<Option<(String, String)>>,
+    /// Why nobody knows which sites have keys.
+    keys_away: Mutex<Option<String>>,
     failed: Mutex<Option<GatewayError>>,
 }
 
 impl Shared {
     pub(crate) fn status(&self) -> GatewayStatus {
-        let key_error = self.key_error().clone().map(|(_, error)| error);
-        GatewayStatus { key_error, ..self.lock().clone() }
+        GatewayStatus { key_error: self.why_no_key(), ..self.lock().clone() }
+    }
+
+    /// What is wrong with keys.
+    pub(crate) fn why_no_key(&self) -> Option<String> {
+        let away = self.keys_away.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        away.or_else(|| self.key_error().clone().map(|(_, error)| error))
+    }
+
+    fn keys_are(&self, away: Option<String>) {
+        *self.keys_away.lock().unwrap_or_else(PoisonError::into_inner) = away;
     }
 
     pub(crate) fn failed(&self) -> Option<GatewayError> {
@@ -103,8 +114,10 @@ pub(crate) struct Writer {
     clients: BTreeMap<u64, Client>,
     /// Since when a site of a stream is away: by stream and site.
     away: BTreeMap<(String, String), Instant>,
-    /// Streams that the output has not taken, and that no site has opened since.
-    held: BTreeSet<String>,
+    /// Streams that the output has not taken, and that no site has opened since; and why.
+    held: BTreeMap<String, String>,
+    /// Sites with keys, as far as is known.
+    sites: Option<BTreeSet<String>>,
     commits: u64,
 }
 
@@ -123,8 +136,20 @@ impl Writer {
         shared: Arc<Shared>,
     ) -> Self {
         let (partitions, absent) = options;
-        let (clients, away, held) = (BTreeMap::new(), BTreeMap::new(), BTreeSet::new());
-        Self { output, partitions, absent, keys, requests, shared, clients, away, held, commits: 0 }
+        let (clients, away, held) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+        Self {
+            output,
+            partitions,
+            absent,
+            keys,
+            requests,
+            shared,
+            clients,
+            away,
+            held,
+            sites: None,
+            commits: 0,
+        }
     }
 
     /// What the output has; opens it.
@@ -132,8 +157,9 @@ impl Writer {
         let records = self.output.recover()?;
         let mut merge = Merge::recover(&records, self.partitions)?;
         merge.limit_rows(self.output.row_bytes_max());
-        self.held.iter().for_each(|stream| merge.hold(stream));
-        merge.register(&self.keys.names()?);
+        self.held.keys().for_each(|stream| merge.hold(stream));
+        self.look_at_sites()?;
+        self.sites.iter().for_each(|sites| merge.register(sites));
         self.show(&merge, None);
         Ok(merge)
     }
@@ -145,8 +171,8 @@ impl Writer {
                 Ok(()) => return,
                 Err(error) => {
                     self.show(&merge, Some(error.to_string()));
-                    if let GatewayError::Stream { stream, .. } = &error {
-                        self.held.insert(stream.clone());
+                    if let GatewayError::Stream { stream, reason } = &error {
+                        self.held.insert(stream.clone(), reason.clone());
                     }
                     if error.is_final() {
                         return self.give_up(error);
@@ -211,10 +237,8 @@ impl Writer {
             let looks = looked.elapsed() >= TICK;
             if looks {
                 looked = Instant::now();
-                // A folder that cannot be read now says nothing about who has a key.
-                if let Ok(names) = self.keys.names() {
-                    merge.register(&names);
-                }
+                self.look_at_sites()?;
+                self.sites.iter().for_each(|sites| merge.register(sites));
                 self.look_at_clocks(merge);
                 if keys_looked.elapsed() >= KEYS_TICK {
                     keys_looked = Instant::now();
@@ -293,6 +317,9 @@ impl Writer {
                 if is_name(&stream)
                     && let Some(refused) = self.output.refuses(&stream)
                 {
+                    if let Refused::NotNow(why) = &refused {
+                        self.held.insert(stream, why.clone());
+                    }
                     return Err(refusal_of(refused));
                 }
                 let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
@@ -328,8 +355,21 @@ impl Writer {
         }
     }
 
+    /// Who has keys. A folder that is away says nothing about that, but for the first time.
+    fn look_at_sites(&mut self) -> Result<(), GatewayError> {
+        let names = self.keys.names();
+        self.shared.keys_are(names.as_ref().err().map(ToString::to_string));
+        match names {
+            Ok(names) => self.sites = Some(names),
+            Err(error) if self.sites.is_none() => return Err(error),
+            Err(_) => {}
+        }
+        Ok(())
+    }
+
     /// Who has lost its key may say nothing more.
     fn look_at_keys(&mut self) {
+        self.keys.forget_changed();
         let mut lost = Vec::new();
         for (id, client) in &mut self.clients {
             if !self.keys.holds(&client.site, &mut client.key) {
@@ -394,13 +434,25 @@ impl Writer {
                 lost_rows: known.record.lost_rows,
             };
             let partitions = stream.partitions.iter();
-            StreamStatus {
+            let status = StreamStatus {
                 stream: name.clone(),
                 partitions: partitions.map(|(number, one)| (*number, one.watermark)).collect(),
                 sites: stream.sites.iter().map(site).collect(),
-            }
+                held: self.held.get(name).cloned(),
+            };
+            (name.clone(), status)
         });
-        let (streams, connections) = (streams.collect(), self.clients.len());
+        let mut streams: BTreeMap<String, StreamStatus> = streams.collect();
+        // Also those that no site could open.
+        for (stream, why) in &self.held {
+            streams.entry(stream.clone()).or_insert_with(|| StreamStatus {
+                stream: stream.clone(),
+                partitions: Vec::new(),
+                sites: Vec::new(),
+                held: Some(why.clone()),
+            });
+        }
+        let (streams, connections) = (streams.into_values().collect(), self.clients.len());
         let commits = self.commits;
         *self.shared.lock() =
             GatewayStatus { streams, commits, connections, error, ..GatewayStatus::default() };

@@ -42,6 +42,11 @@ impl KeyError {
         self.is_missing
     }
 
+    /// There may be a key, and it cannot be read just now.
+    pub fn not_now(path: &Path, reason: String) -> Self {
+        Self { path: path.to_owned(), reason, is_missing: false }
+    }
+
     fn of(path: &Path, error: &std::io::Error) -> Self {
         let is_missing = error.kind() == std::io::ErrorKind::NotFound;
         Self { path: path.to_owned(), reason: error.to_string(), is_missing }
@@ -62,7 +67,7 @@ impl SiteKey {
     /// # Errors
     /// It cannot be read, others can read it too, or it is none.
     pub fn read(path: &Path) -> Result<Self, KeyError> {
-        let failed = |reason: String| KeyError { path: path.to_owned(), reason, is_missing: false };
+        let failed = |reason| KeyError::not_now(path, reason);
         let text = std::fs::read_to_string(path).map_err(|error| KeyError::of(path, &error))?;
         let metadata = std::fs::metadata(path).map_err(|error| KeyError::of(path, &error))?;
         let mode = metadata.permissions().mode() & 0o777;

@@ -11,6 +11,7 @@ use tokio::time::timeout;
 use crate::client::{Client, Ended, Event, Requests, open_v3, open_v5};
 use crate::options::{Options, Version};
 use crate::shared::{BrokerLink, Shared};
+use crate::tunnel::Tunnel;
 use crate::unacknowledged::{Delivery, Unacknowledged};
 
 /// Between two attempts to connect, at first and at most.
@@ -25,10 +26,15 @@ const GOODBYE: Duration = Duration::from_secs(1);
 /// Starts it.
 pub(crate) fn start(options: Options, shared: Arc<Shared>) -> std::io::Result<JoinHandle<()>> {
     let runtime = Builder::new_current_thread().enable_all().build()?;
+    let tunnel = {
+        let _in = runtime.enter();
+        let tls = options.tls.as_ref();
+        tls.map(|tls| Tunnel::start(&options.broker, tls, shared.clone())).transpose()?
+    };
     std::thread::Builder::new().name("mqtt".to_owned()).spawn(move || {
         // Whoever waits for messages must not wait for a thread that has gone.
         let _ends = Ends(&shared);
-        run(&runtime, &options, &shared);
+        run(&runtime, &options, &shared, tunnel);
     })
 }
 
@@ -42,16 +48,22 @@ impl Drop for Ends<'_> {
     }
 }
 
-fn run(runtime: &Runtime, options: &Options, shared: &Shared) {
-    match options.version {
+fn run(runtime: &Runtime, options: &Options, shared: &Shared, tunnel: Option<Tunnel>) {
+    let socket = tunnel.as_ref().map(Tunnel::socket);
+    let has_said_goodbye = match options.version {
         Version::V3 => {
-            let (client, requests) = open_v3(options);
-            runtime.block_on(Session::new(client, requests, options, shared).run());
+            let client = open_v3(options, socket);
+            runtime.block_on(Session::new(client, options, shared, tunnel.as_ref()).run())
         }
         Version::V5 => {
-            let (client, requests) = open_v5(options);
-            runtime.block_on(Session::new(client, requests, options, shared).run());
+            let client = open_v5(options, socket);
+            runtime.block_on(Session::new(client, options, shared, tunnel.as_ref()).run())
         }
+    };
+    if let Some(tunnel) = tunnel
+        && has_said_goodbye
+    {
+        runtime.block_on(tunnel.finish(GOODBYE));
     }
 }
 
@@ -60,6 +72,7 @@ struct Session<'a, C, R> {
     requests: R,
     options: &'a Options,
     shared: &'a Shared,
+    tunnel: Option<&'a Tunnel>,
     sent: Unacknowledged,
     /// Whether this process has subscribed in the session.
     is_subscribed: bool,
@@ -76,12 +89,18 @@ enum Over {
 }
 
 impl<'a, C: Client, R: Requests> Session<'a, C, R> {
-    fn new(client: C, requests: R, options: &'a Options, shared: &'a Shared) -> Self {
+    fn new(
+        (client, requests): (C, R),
+        options: &'a Options,
+        shared: &'a Shared,
+        tunnel: Option<&'a Tunnel>,
+    ) -> Self {
         Self {
             client,
             requests,
             options,
             shared,
+            tunnel,
             sent: Unacknowledged::default(),
             is_subscribed: false,
             connected: None,
@@ -89,12 +108,16 @@ impl<'a, C: Client, R: Requests> Session<'a, C, R> {
         }
     }
 
-    async fn run(mut self) {
+    /// Until somebody ends it, or the broker does not want it. True if it has told the broker.
+    async fn run(mut self) -> bool {
         let mut backoff = BACKOFF.0;
         loop {
             let ended = match self.connection().await {
                 Over::Stopped => return self.say_goodbye().await,
-                Over::For(ended) => ended,
+                Over::For(ended) => match self.tunnel {
+                    Some(tunnel) => tunnel.why(ended),
+                    None => ended,
+                },
             };
             // From here on, nothing is acknowledged before there is another connection.
             let lasted = self.connected.take().map(|since| since.elapsed());
@@ -104,13 +127,16 @@ impl<'a, C: Client, R: Requests> Session<'a, C, R> {
             }
             match self.why(ended, lasted) {
                 Ok(why) => self.shared.link_is(BrokerLink::Down(why)),
-                Err(refused) => return self.shared.refuse(refused),
+                Err(refused) => {
+                    self.shared.refuse(refused);
+                    return false;
+                }
             }
             if lasted.is_some() && self.closings < MANY {
                 backoff = BACKOFF.0;
             }
             if self.pause(backoff).await {
-                return;
+                return false;
             }
             backoff = (2 * backoff).min(BACKOFF.1);
         }
@@ -215,10 +241,10 @@ impl<'a, C: Client, R: Requests> Session<'a, C, R> {
         true
     }
 
-    /// Sends the last acknowledgements.
-    async fn say_goodbye(mut self) {
+    /// Sends the last acknowledgements; false if there is no connection.
+    async fn say_goodbye(mut self) -> bool {
         if self.connected.is_none() {
-            return;
+            return false;
         }
         acknowledge(&mut self.sent, &self.requests, self.shared);
         self.requests.disconnect();
@@ -231,6 +257,7 @@ impl<'a, C: Client, R: Requests> Session<'a, C, R> {
         };
         // If it takes longer, the broker sends them again.
         let _ = timeout(GOODBYE, goodbye).await;
+        true
     }
 }
 

@@ -16,6 +16,9 @@
 //! A broker sends only so many messages without their acknowledgements (MQTT 5: `Receive Maximum`; MQTT 3.1.1: as its own
 //! settings say). Beyond that, as with QoS 0, nothing is read from the network while the queue is full.
 //!
+//! # TLS
+//! With `mqtts://`, rustls is in front of `rumqttc`, as it is in front of the gateway: see `tunnel`.
+//!
 //! Sections of the standards are those of MQTT 3.1.1 and MQTT 5.0 (OASIS): 4.3.2, 4.4, 4.6.
 
 mod client;
@@ -23,9 +26,13 @@ mod connection;
 mod options;
 mod shared;
 mod subscriber;
+mod tls;
+mod tunnel;
 mod unacknowledged;
 mod window;
 
+pub use afterbay_tls::TlsError;
 pub use options::{Broker, Login, Options, Version, is_topic_filter};
 pub use shared::{BrokerLink, Message, Monitor, MqttStatus};
 pub use subscriber::{Refused, Subscriber};
+pub use tls::{Tls, TlsFiles};

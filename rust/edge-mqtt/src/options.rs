@@ -2,8 +2,10 @@
 
 use std::fmt;
 
-/// The port of MQTT without TLS.
-const PORT: u16 = 1883;
+use crate::tls::Tls;
+
+/// The ports of MQTT without TLS, and with it.
+const PORTS: (u16, u16) = (1883, 8883);
 
 /// Where a broker is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -12,37 +14,40 @@ pub struct Broker {
     pub host: String,
     /// The port.
     pub port: u16,
+    /// Whether it is spoken to over TLS.
+    pub is_tls: bool,
 }
 
 impl Broker {
-    /// Reads `mqtt://HOST:PORT`.
+    /// Reads `mqtt://HOST:PORT`, or `mqtts://HOST:PORT` for TLS.
     ///
     /// # Errors
     /// What is wrong, for people.
     pub fn parse(text: &str) -> Result<Self, String> {
-        let of = "mqtt://HOST:PORT";
-        let Some(rest) = text.strip_prefix("mqtt://") else {
-            return Err(match text.split_once("://") {
-                Some((scheme @ ("mqtts" | "ssl"), _)) => format!(
-                    "{scheme} is not built in: the broker is the site's own; give {of}, or that of a TLS tunnel on this machine"
-                ),
-                _ => format!("'{text}' is not like {of}"),
-            });
+        let of = "mqtt://HOST:PORT or mqtts://HOST:PORT";
+        let (rest, is_tls) = match text.split_once("://") {
+            Some(("mqtt", rest)) => (rest, false),
+            Some(("mqtts", rest)) => (rest, true),
+            Some(("ssl" | "tls", rest)) => {
+                return Err(format!("TLS is called mqtts here: mqtts://{rest}"));
+            }
+            _ => return Err(format!("'{text}' is not like {of}")),
         };
         if rest.contains('@') {
             return Err(
-                "a user and a password do not belong here: give --user and --password-file".into(),
+                "a user and a password do not belong here: give --mqtt-user and --mqtt-password-file"
+                    .into(),
             );
         }
         let rest = rest.strip_suffix('/').unwrap_or(rest);
         let (host, port) = match rest.rsplit_once(':') {
             Some((host, port)) if !port.ends_with(']') => (host, port.parse::<u16>().ok()),
-            _ => (rest, Some(PORT)),
+            _ => (rest, Some(if is_tls { PORTS.1 } else { PORTS.0 })),
         };
         let is_bare_v6 = host.contains(':') && !(host.starts_with('[') && host.ends_with(']'));
         let is_host = !host.is_empty() && !host.contains(['/', '?', '#', ' ']) && !is_bare_v6;
         match port {
-            Some(port) if port > 0 && is_host => Ok(Self { host: host.to_owned(), port }),
+            Some(port) if port > 0 && is_host => Ok(Self { host: host.to_owned(), port, is_tls }),
             _ => Err(format!("'{text}' is not like {of}")),
         }
     }
@@ -50,7 +55,8 @@ impl Broker {
 
 impl fmt::Display for Broker {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "mqtt://{}:{}", self.host, self.port)
+        let scheme = if self.is_tls { "mqtts" } else { "mqtt" };
+        write!(f, "{scheme}://{}:{}", self.host, self.port)
     }
 }
 
@@ -79,10 +85,12 @@ impl fmt::Debug for Login {
 }
 
 /// What is subscribed to.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Options {
     /// The broker.
     pub broker: Broker,
+    /// What TLS needs, if the broker is spoken to over it.
+    pub tls: Option<Tls>,
     /// Topic filters, one at least.
     pub topics: Vec<String>,
     /// Of MQTT.
@@ -109,6 +117,8 @@ mod tests {
         assert_eq!(read("mqtt://10.0.0.7:1884/"), Ok("mqtt://10.0.0.7:1884".to_owned()));
         assert_eq!(read("mqtt://[::1]"), Ok("mqtt://[::1]:1883".to_owned()));
         assert_eq!(read("mqtt://[::1]:9"), Ok("mqtt://[::1]:9".to_owned()));
+        assert_eq!(read("mqtts://localhost"), Ok("mqtts://localhost:8883".to_owned()));
+        assert_eq!(read("mqtts://[::1]:9/"), Ok("mqtts://[::1]:9".to_owned()));
         for (text, what) in [
             ("localhost:1883", "is not like mqtt://HOST:PORT"),
             ("mqtt://", "is not like"),
@@ -117,8 +127,10 @@ mod tests {
             ("mqtt://host:0", "is not like"),
             ("mqtt://host:99999", "is not like"),
             ("mqtt://host/topic", "is not like"),
-            ("mqtts://host", "mqtts is not built in"),
-            ("mqtt://me:secret@host", "--password-file"),
+            ("mqtts://host:0", "is not like"),
+            ("ssl://host", "mqtts://host"),
+            ("mqtt://me:secret@host", "--mqtt-password-file"),
+            ("mqtts://me:secret@host", "--mqtt-password-file"),
         ] {
             assert!(read(text).unwrap_err().contains(what), "{text}: {:?}", read(text));
         }

@@ -1,5 +1,5 @@
-//! TLS 1.3 of both sides, from PEM files: who the server must be, and what it shows. Where both know each other's certificates,
-//! [`Identity`] and [`pinned_client_config`] need no authority.
+//! TLS of both sides, from PEM files: who the server must be, and what each side shows. It is 1.3, if nobody asks for less.
+//! Where both know each other's certificates, [`Identity`] and [`pinned_client_config`] need no authority.
 //!
 //! The file of roots may have the server's own certificate, signed by itself and marked as one that may sign others
 //! (`openssl req -x509`). webpki refuses to see such a one at the end of a chain. But who names it in the file trusts it as it is.
@@ -14,12 +14,12 @@ use rustls::client::WebPkiServerVerifier;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::client::verify_server_name;
 use rustls::crypto::ring::default_provider;
-use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::pem::{self, PemObject};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
 use rustls::server::ParsedCertificate;
 use rustls::{
     CertificateError, ClientConfig, DigitallySignedStruct, OtherError, RootCertStore, ServerConfig,
-    SignatureScheme,
+    SignatureScheme, SupportedProtocolVersion,
 };
 
 pub use pinned::{CertificateDigest, Identity, digest_of, other_certificate, pinned_client_config};
@@ -46,8 +46,7 @@ impl TlsError {
 pub fn server_config(certificate: &Path, key: &Path) -> Result<Arc<ServerConfig>, TlsError> {
     let of_chain = TlsError::of(certificate);
     let chain = certificates(certificate)?;
-    let of_key = TlsError::of(key);
-    let private = PrivateKeyDer::from_pem_file(key).map_err(|error| of_key(&error))?;
+    let private = private_key(key)?;
     let config = ServerConfig::builder_with_provider(Arc::new(default_provider()))
         .with_protocol_versions(&[&rustls::version::TLS13])
         .and_then(|config| config.with_no_client_auth().with_single_cert(chain, private))
@@ -60,6 +59,19 @@ pub fn server_config(certificate: &Path, key: &Path) -> Result<Arc<ServerConfig>
 /// # Errors
 /// The file cannot be read, or has none.
 pub fn client_config(roots: &Path) -> Result<Arc<ClientConfig>, TlsError> {
+    client_config_of(roots, None, &[&rustls::version::TLS13])
+}
+
+/// Of a client that trusts these certificates, shows one of its own with its key if the server asks for it, and speaks these
+/// versions.
+///
+/// # Errors
+/// A file cannot be read, or has not what it is for; or certificate and key do not belong together.
+pub fn client_config_of(
+    roots: &Path,
+    own: Option<(&Path, &Path)>,
+    versions: &[&'static SupportedProtocolVersion],
+) -> Result<Arc<ClientConfig>, TlsError> {
     let wrong = TlsError::of(roots);
     let trusted = certificates(roots)?;
     let mut store = RootCertStore::empty();
@@ -71,11 +83,18 @@ pub fn client_config(roots: &Path) -> Result<Arc<ClientConfig>, TlsError> {
         .build()
         .map_err(|error| wrong(&error))?;
     let config = ClientConfig::builder_with_provider(provider)
-        .with_protocol_versions(&[&rustls::version::TLS13])
+        .with_protocol_versions(versions)
         .map_err(|error| wrong(&error))?
         .dangerous()
-        .with_custom_certificate_verifier(Arc::new(Trusted { trusted, by_chain }))
-        .with_no_client_auth();
+        .with_custom_certificate_verifier(Arc::new(Trusted { trusted, by_chain }));
+    let Some((certificate, key)) = own else { return Ok(Arc::new(config.with_no_client_auth())) };
+    let (chain, private) = (certificates(certificate)?, private_key(key)?);
+    let config = config.with_client_auth_cert(chain, private).map_err(|error| {
+        TlsError::of(certificate)(&format!(
+            "it does not go with the key {}: {error}",
+            key.display()
+        ))
+    })?;
     Ok(Arc::new(config))
 }
 
@@ -97,11 +116,29 @@ fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, TlsError> {
     let wrong = TlsError::of(path);
     let all = CertificateDer::pem_file_iter(path)
         .and_then(Iterator::collect::<Result<Vec<_>, _>>)
-        .map_err(|error| wrong(&error))?;
+        .map_err(|error| wrong(&of_file(&error)))?;
     if all.is_empty() {
         return Err(wrong(&"has no certificate (PEM, 'BEGIN CERTIFICATE')"));
     }
     Ok(all)
+}
+
+fn private_key(path: &Path) -> Result<PrivateKeyDer<'static>, TlsError> {
+    let wrong = TlsError::of(path);
+    PrivateKeyDer::from_pem_file(path).map_err(|error| match error {
+        pem::Error::NoItemsFound => wrong(&"has no private key (PEM, 'BEGIN PRIVATE KEY')"),
+        error => wrong(&of_file(&error)),
+    })
+}
+
+/// What is wrong with a file, and what to do about it.
+fn of_file(error: &pem::Error) -> String {
+    match error {
+        pem::Error::Io(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {
+            format!("{error}; give the user that this runs as leave to read it")
+        }
+        error => error.to_string(),
+    }
 }
 
 /// Accepts a certificate that one of the trusted ones signed, or that is one of them.
@@ -207,6 +244,15 @@ mod tests {
         let refused = verified(&ours, &ours, "example.org").unwrap_err();
         assert!(refused.contains("not valid for name"), "{refused}");
         verified(&ours, &other, "localhost").unwrap_err();
+    }
+
+    #[test]
+    fn what_may_not_be_read_is_said_with_a_way_out() {
+        let denied = std::io::Error::from(std::io::ErrorKind::PermissionDenied);
+        let said = of_file(&pem::Error::Io(denied));
+        assert!(said.contains("leave to read it"), "{said}");
+        let gone = std::io::Error::from(std::io::ErrorKind::NotFound);
+        assert!(!of_file(&pem::Error::Io(gone)).contains("leave"));
     }
 
     #[test]

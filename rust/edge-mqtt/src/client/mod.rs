@@ -8,7 +8,7 @@ use std::time::Duration;
 use crate::options::Options;
 use crate::unacknowledged::Delivery;
 
-pub(crate) use v3::open as open_v3;
+pub(crate) use v3::{is_closing, open as open_v3};
 pub(crate) use v5::open as open_v5;
 
 /// How long the connection is silent until the client says something.
@@ -77,9 +77,9 @@ fn client_id_refused(options: &Options) -> String {
 
 fn login_refused(options: &Options) -> String {
     match &options.login {
-        None => "it wants a user; give --user and --password-file".to_owned(),
+        None => "it wants a user; give --mqtt-user and --mqtt-password-file".to_owned(),
         Some(login) => format!(
-            "it refuses the user {:?} or its password; see --user and --password-file",
+            "it refuses the user {:?} or its password; see --mqtt-user and --mqtt-password-file",
             login.user
         ),
     }
@@ -88,11 +88,11 @@ fn login_refused(options: &Options) -> String {
 fn not_authorised(options: &Options) -> String {
     match &options.login {
         None => format!(
-            "it does not let client {:?} in without a user; give --user and --password-file",
+            "it does not let client {:?} in without a user; give --mqtt-user and --mqtt-password-file",
             options.client_id
         ),
         Some(login) => format!(
-            "user {:?} is not authorised to connect as client {:?}; allow it there, or give another --user or --client-id",
+            "user {:?} is not authorised to connect as client {:?}; allow it there, or give another --mqtt-user or --client-id",
             login.user, options.client_id
         ),
     }

@@ -2,7 +2,7 @@
 
 use rumqttc::{
     AsyncClient, ConnectReturnCode, ConnectionError, EventLoop, Incoming, MqttOptions, Outgoing,
-    Packet, Publish, QoS, StateError, SubscribeFilter, SubscribeReasonCode,
+    Packet, Publish, QoS, StateError, SubscribeFilter, SubscribeReasonCode, Transport,
 };
 
 use super::{
@@ -17,10 +17,13 @@ pub(crate) struct V3 {
     options: Options,
 }
 
-/// Before the first connection.
-pub(crate) fn open(options: &Options) -> (V3, AsyncClient) {
+/// Before the first connection: to the broker, or to a Unix socket that leads there.
+pub(crate) fn open(options: &Options, socket: Option<&str>) -> (V3, AsyncClient) {
     let Options { broker, client_id, login, .. } = options;
-    let mut mqtt = MqttOptions::new(client_id, &broker.host, broker.port);
+    let mut mqtt = MqttOptions::new(client_id, socket.unwrap_or(&broker.host), broker.port);
+    if socket.is_some() {
+        mqtt.set_transport(Transport::unix());
+    }
     mqtt.set_clean_session(false).set_manual_acks(true).set_keep_alive(KEEP_ALIVE);
     mqtt.set_max_packet_size(PACKET_BYTES_MAX as usize, PACKET_BYTES_MAX as usize);
     // Of what is published, which is nothing.
@@ -73,7 +76,7 @@ impl V3 {
     }
 }
 
-pub(super) fn is_closing(error: &std::io::Error) -> bool {
+pub(crate) fn is_closing(error: &std::io::Error) -> bool {
     use std::io::ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset};
     matches!(error.kind(), BrokenPipe | ConnectionAborted | ConnectionReset)
 }

@@ -1,16 +1,16 @@
 //! MQTT 5.
 
-use rumqttc::Outgoing;
 use rumqttc::v5::mqttbytes::QoS;
 use rumqttc::v5::mqttbytes::v5::{
     ConnectReturnCode, DisconnectReasonCode, Filter, Packet, Publish, RetainForwardRule,
     SubscribeReasonCode,
 };
 use rumqttc::v5::{AsyncClient, ConnectionError, EventLoop, MqttOptions, StateError};
+use rumqttc::{Outgoing, Transport};
 
 use super::{
     Client, Ended, Event, KEEP_ALIVE, ONLY_QOS_0, PACKET_BYTES_MAX, REQUESTS_MAX, Requests,
-    client_id_refused, login_refused, not_authorised, protocol_refused, topic_refused, v3,
+    client_id_refused, is_closing, login_refused, not_authorised, protocol_refused, topic_refused,
 };
 use crate::options::Options;
 use crate::shared::WAITING_MAX;
@@ -25,10 +25,13 @@ pub(crate) struct V5 {
     is_connected: bool,
 }
 
-/// Before the first connection.
-pub(crate) fn open(options: &Options) -> (V5, AsyncClient) {
+/// Before the first connection: to the broker, or to a Unix socket that leads there.
+pub(crate) fn open(options: &Options, socket: Option<&str>) -> (V5, AsyncClient) {
     let Options { broker, client_id, login, .. } = options;
-    let mut mqtt = MqttOptions::new(client_id, &broker.host, broker.port);
+    let mut mqtt = MqttOptions::new(client_id, socket.unwrap_or(&broker.host), broker.port);
+    if socket.is_some() {
+        mqtt.set_transport(Transport::unix());
+    }
     mqtt.set_clean_start(false).set_manual_acks(true).set_keep_alive(KEEP_ALIVE);
     mqtt.set_session_expiry_interval(Some(NEVER));
     mqtt.set_receive_maximum(Some(WAITING_MAX as u16));
@@ -76,14 +79,18 @@ impl V5 {
                 Ended::Closed
             }
             ConnectionError::MqttState(StateError::Io(error))
-                if was_connected && v3::is_closing(&error) =>
+                if was_connected && is_closing(&error) =>
             {
                 Ended::Closed
             }
             ConnectionError::MqttState(
                 error @ (StateError::ConnectionAborted | StateError::Deserialization(_)),
             ) if !was_connected => {
-                Ended::Lost(format!("{error}; if it speaks MQTT 3.1.1 only, give --mqtt-version 3"))
+                let is_plain = self.options.tls.is_none();
+                let or_tls = if is_plain { "; if it speaks TLS there, give mqtts://" } else { "" };
+                Ended::Lost(format!(
+                    "{error}; if it speaks MQTT 3.1.1 only, give --mqtt-version 3{or_tls}"
+                ))
             }
             other => Ended::Lost(other.to_string()),
         }
@@ -101,7 +108,7 @@ impl V5 {
             Code::BadUserNamePassword => Ended::Refused(login_refused(&self.options)),
             Code::NotAuthorized => Ended::Refused(not_authorised(&self.options)),
             Code::Banned | Code::BadAuthenticationMethod => Ended::Refused(format!(
-                "it refuses client {:?}: {code:?}; allow it there, or give another --client-id or --user",
+                "it refuses client {:?}: {code:?}; allow it there, or give another --client-id or --mqtt-user",
                 self.options.client_id
             )),
             other => Ended::Lost(format!("it takes no connection just now: {other:?}")),

@@ -26,17 +26,29 @@ const LOOK: Duration = Duration::from_millis(50);
 /// How often it is said that rows are bad, at most.
 const BETWEEN: Duration = Duration::from_secs(10);
 
+/// clap would write it in one line, whatever its width.
+const USAGE: &str = "afterbay edge agent --site <NAME> --plan <FILE> --data <DIR> \\
+                    (--input <FILE> | --mqtt <mqtt[s]://HOST:PORT> --topic <FILTER>) \\
+                    --gateway <HOST:PORT> --key-file <FILE> --tls-roots <FILE> [OPTIONS]";
+
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  \
-    afterbay edge agent --site dev1 --plan job.json --input readings.ndjson --follow --data /var/lib/edge \\\n      \
-    --gateway gateway.example.org:7490 --key-file dev1.key --tls-roots server.pem\n  \
-    afterbay edge agent --site dev1 --plan job.json --mqtt mqtt://localhost:1883 --topic 'sensors/+/temp' --data /var/lib/edge \\\n      \
-    --gateway gateway.example.org:7490 --key-file dev1.key --tls-roots server.pem\n  \
-    tail -F readings.ndjson | afterbay edge agent --site dev1 --plan job.json --input - --data /var/lib/edge \\\n      \
-    --gateway gateway.example.org:7490 --key-file dev1.key --tls-roots server.pem --when-full drop-oldest\n\
-    It ends with code 0 when the input is at its end and the gateway has everything. Killed at any moment and started again with the\n\
-    same --data, it goes on where it was; what a pipe had given since the last commit is lost then. A broker keeps its messages\n\
-    until they are committed; the last of them may come twice then.")]
+#[command(override_usage = USAGE, after_help = "Examples:\n  \
+    afterbay edge agent --site dev1 --plan job.json --input readings.ndjson --follow \\\n      \
+    --data /var/lib/edge --gateway gateway.example.org:7490 --key-file dev1.key \\\n      \
+    --tls-roots server.pem\n  \
+    afterbay edge agent --site dev1 --plan job.json --mqtt mqtt://localhost:1883 \\\n      \
+    --topic 'sensors/+/temp' --data /var/lib/edge --gateway gateway.example.org:7490 \\\n      \
+    --key-file dev1.key --tls-roots server.pem\n  \
+    afterbay edge agent --site dev1 --plan job.json --mqtt mqtts://broker.site.example:8883 \\\n      \
+    --mqtt-ca broker.pem --mqtt-user edge --mqtt-password-file password --topic 'sensors/#' \\\n      \
+    --data /var/lib/edge --gateway gateway.example.org:7490 --key-file dev1.key \\\n      \
+    --tls-roots server.pem\n  \
+    tail -F readings.ndjson | afterbay edge agent --site dev1 --plan job.json --input - \\\n      \
+    --data /var/lib/edge --gateway gateway.example.org:7490 --key-file dev1.key \\\n      \
+    --tls-roots server.pem --when-full drop-oldest\n\n\
+    It ends with code 0 when the input is at its end and the gateway has everything. Killed at any moment and started again \
+    with the same --data, it goes on where it was; what a pipe had given since the last commit is lost then. A broker keeps \
+    its messages until they are committed; the last of them may come twice then.")]
 pub(crate) struct AgentArgs {
     #[command(flatten)]
     lower: LowerArgs,

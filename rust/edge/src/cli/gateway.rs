@@ -1,5 +1,6 @@
 //! `gateway`.
 
+use std::io::Write as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -25,8 +26,8 @@ const PREFIX_BYTES_MAX: usize = 150;
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     afterbay edge gateway --tls-cert server.pem --tls-key server-key.pem --keys keys --output rows\n  \
-    afterbay edge gateway --listen 0.0.0.0:7490 --tls-cert server.pem --tls-key server-key.pem --keys keys \\\n      \
-    --output rows --partitions 4 --absent 10m\n\
+    afterbay edge gateway --listen 0.0.0.0:7490 --tls-cert server.pem --tls-key server-key.pem \\\n      \
+    --keys keys --output rows --partitions 4 --absent 10m\n\n\
     A site is who has a key in the folder, NAME.key. A site that has not sent anything yet holds the others of its partition up.")]
 pub(crate) struct GatewayArgs {
     /// Where sites connect; port 0 is any, and the first line of the output says which
@@ -118,9 +119,17 @@ pub(crate) fn run(args: GatewayArgs) -> Result<()> {
     let gateway = Arc::new(Gateway::start(options, output).map_err(|error| done(&error))?);
     let admin = admin(&args.admin, gateway.clone())?;
     say(&json!({"listen": gateway.address().to_string(), "admin": admin}))?;
+    let mut told = None;
     while !ends.load(Ordering::Acquire) {
         if let Some(error) = gateway.failed() {
             return Err(done(&error));
+        }
+        let keys = gateway.key_error();
+        if keys != told {
+            let text = keys.as_deref().unwrap_or("keys can be read again");
+            // Without a standard error there is nobody to tell.
+            let _ = writeln!(std::io::stderr(), "afterbay edge gateway: {text}");
+            told = keys;
         }
         std::thread::sleep(LOOK);
     }

@@ -38,11 +38,13 @@ use thiserror::Error;
         afterbay edge certificate --name gateway.example.org --cert server.pem --key server-key.pem\n  \
         afterbay edge key create dev1 --out keys/dev1.key\n  \
         afterbay edge gateway --tls-cert server.pem --tls-key server-key.pem --keys keys --output rows\n  \
-        afterbay edge agent --site dev1 --plan job.json --input readings.ndjson --follow --data /var/lib/edge \\\n      \
-        --gateway gateway.example.org:7490 --key-file dev1.key --tls-roots server.pem\n  \
-        afterbay edge agent --site dev1 --plan job.json --mqtt mqtt://localhost:1883 --topic 'sensors/+/temp' \\\n      \
-        --data /var/lib/edge --gateway gateway.example.org:7490 --key-file dev1.key --tls-roots server.pem\n\
-        A plan is what COMPILE PLAN 'job.json' FOR INSERT INTO … writes, in Flink 2.3, with\n\
+        afterbay edge agent --site dev1 --plan job.json --input readings.ndjson --follow \\\n      \
+        --data /var/lib/edge --gateway gateway.example.org:7490 --key-file dev1.key \\\n      \
+        --tls-roots server.pem\n  \
+        afterbay edge agent --site dev1 --plan job.json --mqtt mqtt://localhost:1883 \\\n      \
+        --topic 'sensors/+/temp' --data /var/lib/edge --gateway gateway.example.org:7490 \\\n      \
+        --key-file dev1.key --tls-roots server.pem\n\n\
+        A plan is what COMPILE PLAN 'job.json' FOR INSERT INTO … writes, in Flink 2.3, with \
         SET 'table.optimizer.agg-phase-strategy' = 'TWO_PHASE'.\n\
         Exit codes: 0 done; 1 not done, the reason is on the standard error; 2 wrong usage.\n\
         The guide is docs/edge.md."
@@ -164,4 +166,42 @@ fn read_plan(path: &Path) -> Result<(Plan, Cut)> {
     let plan = Plan::parse(&text).map_err(|error| failed(path, error))?;
     let cut = cut_plan(&plan);
     Ok((plan, cut))
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    /// Wider lines are broken by clap, wherever that is: an example could not be copied any more.
+    const WIDTH: usize = 100;
+
+    fn look_at(command: &clap::Command, looked_at: &mut usize) {
+        let name = command.get_name();
+        let help = command.clone().term_width(WIDTH).render_long_help().to_string();
+        for line in help.lines() {
+            assert!(line.chars().count() <= WIDTH, "{name}: {line}");
+        }
+        let after = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+        for line in after.lines().filter(|line| !line.is_empty()) {
+            if line.starts_with(' ') {
+                assert!(help.lines().any(|shown| shown == line), "{name} breaks: {line}");
+                *looked_at += 1;
+            } else {
+                // A line of text is a paragraph, which clap breaks where it has to: half a sentence would be broken twice.
+                assert!(line.ends_with(['.', ':']), "{name} has a line that goes on: {line}");
+            }
+        }
+        command.get_subcommands().for_each(|verb| look_at(verb, looked_at));
+    }
+
+    #[test]
+    fn examples_are_shown_as_they_are_written() {
+        let mut command = Cli::command();
+        command.build();
+        let mut looked_at = 0;
+        look_at(&command, &mut looked_at);
+        assert!(looked_at > 20, "{looked_at}");
+    }
 }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use afterbay_edge_agent::SequenceColumns;
-use afterbay_edge_mqtt::{Broker, Login, Options, Version, is_topic_filter};
+use afterbay_edge_mqtt::{Broker, Login, Options, Tls, TlsFiles, Version, is_topic_filter};
 use afterbay_edge_plan::Scan;
 use clap::{Args, ValueEnum};
 
@@ -14,8 +14,8 @@ const TEXT_BYTES_MAX: usize = 65_535;
 
 #[derive(Debug, Args)]
 pub(crate) struct MqttArgs {
-    /// The site's MQTT broker, whose messages are read instead of a file: one or more lines each
-    #[arg(long, value_name = "mqtt://HOST:PORT", value_parser = Broker::parse, requires = "topic")]
+    /// The site's MQTT broker, whose messages are read instead of a file: one or more lines each; mqtts:// is TLS
+    #[arg(long, value_name = "mqtt[s]://HOST:PORT", value_parser = Broker::parse, requires = "topic")]
     mqtt: Option<Broker>,
     /// What is subscribed to, with QoS 1; + and # are those of MQTT. May be given more than once
     #[arg(long, value_name = "FILTER", value_parser = topic, requires = "mqtt")]
@@ -27,8 +27,23 @@ pub(crate) struct MqttArgs {
     #[arg(long, value_name = "ID", value_parser = client_id, requires = "mqtt")]
     client_id: Option<String>,
     /// Who connects to the broker
-    #[arg(long, value_name = "NAME", value_parser = text, requires = "mqtt", requires = "password_file")]
-    user: Option<String>,
+    #[arg(long, alias = "user", value_name = "NAME", value_parser = text, requires = "mqtt", requires = "mqtt_password_file")]
+    mqtt_user: Option<String>,
+    /// The password of --mqtt-user: the first line of this file
+    #[arg(long, alias = "password-file", value_name = "FILE", requires = "mqtt_user")]
+    mqtt_password_file: Option<PathBuf>,
+    /// The broker's certificate, or that of its authority, a PEM file; with mqtts://
+    #[arg(long, value_name = "FILE", requires = "mqtt")]
+    mqtt_ca: Option<PathBuf>,
+    /// The name in the broker's certificate, if not the host of --mqtt
+    #[arg(long, value_name = "NAME", requires = "mqtt_ca")]
+    mqtt_server_name: Option<String>,
+    /// A certificate of this agent, if the broker wants one, a PEM file
+    #[arg(long, value_name = "FILE", requires = "mqtt_ca", requires = "mqtt_key")]
+    mqtt_cert: Option<PathBuf>,
+    /// Its key, a PEM file
+    #[arg(long, value_name = "FILE", requires = "mqtt_cert")]
+    mqtt_key: Option<PathBuf>,
     /// A column of whole numbers that grow with each row: a row whose number is not above the last one was here before, and is left
     /// out. QoS 1 may bring a message twice
     #[arg(long, value_name = "COLUMN", requires = "mqtt")]
@@ -36,9 +51,6 @@ pub(crate) struct MqttArgs {
     /// The column within whose values the numbers of --sequence grow, such as a sensor
     #[arg(long, value_name = "COLUMN", requires = "sequence")]
     by: Option<String>,
-    /// The password of --user: the first line of this file
-    #[arg(long, value_name = "FILE", requires = "user")]
-    password_file: Option<PathBuf>,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -60,12 +72,30 @@ impl MqttArgs {
     /// What is asked for, if messages are.
     pub(crate) fn options(self, site: &str, stream: &str) -> Result<Option<Options>> {
         let Some(broker) = self.mqtt else { return Ok(None) };
-        let login = match (self.user, self.password_file) {
+        let login = match (self.mqtt_user, self.mqtt_password_file) {
             (Some(user), Some(file)) => Some(Login { user, password: password(&file)? }),
             _ => None,
         };
+        let tls = match (broker.is_tls, self.mqtt_ca) {
+            (true, Some(roots)) => {
+                let own = self.mqtt_cert.zip(self.mqtt_key);
+                let files = TlsFiles { roots, own, server_name: self.mqtt_server_name };
+                let opened = Tls::open(files, &broker);
+                Some(opened.map_err(|error| Failed::Done(format!("{broker}: {error}")))?)
+            }
+            (true, None) => {
+                let what = "needs --mqtt-ca FILE: its certificate, or that of its authority";
+                return Err(Failed::Usage(format!("--mqtt {broker} {what}")));
+            }
+            (false, Some(_)) => {
+                let what = "is without TLS, and --mqtt-ca is for TLS: give --mqtt mqtts://";
+                return Err(Failed::Usage(format!("--mqtt {broker} {what}")));
+            }
+            (false, None) => None,
+        };
         Ok(Some(Options {
             broker,
+            tls,
             topics: self.topic,
             version: match self.mqtt_version {
                 VersionArg::V3 => Version::V3,

@@ -126,8 +126,14 @@ fn gateway(status: &Json) -> String {
     if let Some(error) = status["error"].as_str() {
         let _ = writeln!(text, "output: {error}");
     }
+    if let Some(error) = status["keyError"].as_str() {
+        let _ = writeln!(text, "keys: {error}");
+    }
     for stream in array(&status["streams"]) {
         let _ = writeln!(text, "stream {}", word(&stream["stream"]));
+        if let Some(why) = stream["held"].as_str() {
+            let _ = writeln!(text, "  held: {why}");
+        }
         for partition in array(&stream["partitions"]) {
             let (number, at) = (&partition["partition"], watermark(&partition["watermark"]));
             let _ = writeln!(text, "  partition {number}  watermark {at}");

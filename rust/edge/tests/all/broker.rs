@@ -55,6 +55,8 @@ pub(crate) struct State {
     /// Messages that were acknowledged, and acknowledgements of none.
     pub(crate) acknowledged: Vec<u64>,
     pub(crate) stray: u64,
+    /// How often somebody has said that it goes.
+    pub(crate) goodbyes: u64,
     /// Messages that were sent again.
     pub(crate) again: u64,
     /// The most that were on their way at once.
@@ -83,6 +85,7 @@ enum Said {
     Subscribe { packet: u16, filters: Vec<String> },
     Acknowledge(u16),
     Ping,
+    Goodbye,
     End,
 }
 
@@ -99,6 +102,10 @@ impl Broker {
             }
         });
         Self { address, state }
+    }
+
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.address
     }
 
     pub(crate) fn url(&self) -> String {
@@ -263,6 +270,10 @@ impl State {
                     link.write(&[0xD0, 0]);
                 }
             }
+            Said::Goodbye => {
+                self.goodbyes += 1;
+                return false;
+            }
             Said::End => return false,
         }
         self.send();
@@ -318,6 +329,10 @@ fn serve(mut stream: TcpStream, state: &Mutex<State>) {
 
 /// The next thing that is said, if it is there as a whole.
 fn hear(bytes: &mut BytesMut, is_v5: bool) -> Option<Said> {
+    // DISCONNECT of both versions; the codec of MQTT 5 does not know the short one.
+    if bytes.starts_with(&[0xE0, 0]) {
+        return Some(Said::Goodbye);
+    }
     if is_v5 {
         return match five::Packet::read(bytes, None) {
             Ok(five::Packet::Connect(connect, _, login)) => Some(Said::Connect {

@@ -6,6 +6,7 @@ mod broker;
 mod kill;
 mod link;
 mod mqtt;
+mod mqtts;
 mod other;
 mod relay;
 mod site;

@@ -13,13 +13,13 @@ use crate::broker::Broker;
 use crate::site::{Process, World};
 use crate::{program, run};
 
-const VERSIONS: [&str; 2] = ["3", "5"];
+pub(crate) const VERSIONS: [&str; 2] = ["3", "5"];
 /// Columns that the plan `project` gives.
 const PROJECT: [&str; 3] = ["room", "EXPR$1", "device"];
-const TOPIC: &str = "sensors/a/temp";
+pub(crate) const TOPIC: &str = "sensors/a/temp";
 
 /// A row; its number is in two columns, and its name in a third.
-fn row(number: u64) -> String {
+pub(crate) fn row(number: u64) -> String {
     let (minute, second) = (number / 60 % 60, number % 60);
     format!(
         "{{\"device\":\"m{number}.\",\"room\":{},\"temperature\":20.5,\"n\":{number},\"ts\":\"2026-01-01 00:{minute:02}:{second:02}Z\"}}",
@@ -32,6 +32,17 @@ fn command(world: &World, broker: &Broker, version: &str) -> Command {
 }
 
 fn command_of(world: &World, broker: &Broker, version: &str, linger: &str, data: &str) -> Command {
+    command_at(world, &broker.url(), version, linger, data)
+}
+
+/// With a broker at this address.
+pub(crate) fn command_at(
+    world: &World,
+    url: &str,
+    version: &str,
+    linger: &str,
+    data: &str,
+) -> Command {
     let mut command = program();
     command.args(["agent", "--site", "dev1", "--linger", linger, "--admin", "127.0.0.1:0"]);
     command.arg("--plan").arg(&world.plan).arg("--data").arg(world.path(data));
@@ -39,7 +50,7 @@ fn command_of(world: &World, broker: &Broker, version: &str, linger: &str, data:
     command.args(["--tls-server-name", "localhost"]);
     command.arg("--tls-roots").arg(world.path("server.pem"));
     command.arg("--key-file").arg(world.path("keys/dev1.key"));
-    command.args(["--mqtt", &broker.url(), "--mqtt-version", version, "--topic", "sensors/+/temp"]);
+    command.args(["--mqtt", url, "--mqtt-version", version, "--topic", "sensors/+/temp"]);
     command
 }
 
@@ -50,7 +61,7 @@ fn start(world: &World, broker: &Broker, version: &str) -> Process {
 }
 
 /// Rows at the gateway, or none yet.
-fn rows(world: &World) -> Vec<String> {
+pub(crate) fn rows(world: &World) -> Vec<String> {
     let path = world.path("out/edge_partials/00000.ndjson");
     if std::fs::read_to_string(path.with_extension("committed")).is_err() {
         return Vec::new();
@@ -63,11 +74,11 @@ fn rows(world: &World) -> Vec<String> {
     rows.collect()
 }
 
-fn names(numbers: impl Iterator<Item = u64>) -> Vec<String> {
+pub(crate) fn names(numbers: impl Iterator<Item = u64>) -> Vec<String> {
     numbers.map(|number| format!("m{number}.")).collect()
 }
 
-fn wait_for_rows(world: &World, expected: &[String]) {
+pub(crate) fn wait_for_rows(world: &World, expected: &[String]) {
     let wait = Wait::until("the rows have come");
     loop {
         let found = rows(world);
@@ -78,13 +89,6 @@ fn wait_for_rows(world: &World, expected: &[String]) {
         wait.check(found.len());
         std::thread::sleep(Duration::from_millis(20));
     }
-}
-
-/// Ends it as a service manager does: what it has is committed or still the broker's.
-fn terminate(agent: Process) -> (i32, String) {
-    let id = agent.child.id().to_string();
-    assert!(Command::new("kill").args(["-TERM", &id]).status().unwrap().success());
-    agent.end()
 }
 
 #[test]
@@ -129,9 +133,10 @@ fn messages_become_the_rows_that_lines_of_a_file_become() {
             assert!(text.contains(line), "{text}");
         }
         // What is published while it is away waits for it, in its session.
-        let (code, error) = terminate(agent);
-        assert_eq!(code, 0, "{error}");
+        let error = agent.terminate();
         assert!(error.contains("bad rows were left out"), "{error}");
+        Wait::block("the broker has heard of its end", || !broker.is_listened_to());
+        assert_eq!(broker.state().goodbyes, 1);
         broker.publish(TOPIC, row(6));
         let _agent = start(&world, &broker, version);
         wait_for_rows(&world, &names(0..7));
@@ -415,8 +420,7 @@ fn numbers_grow_within_their_key() {
     let mqtt = &status["mqtt"];
     assert_eq!((&mqtt["repeatedRows"], &mqtt["badRows"]), (&20.into(), &1.into()), "{status}");
     assert!(mqtt["lastBadRow"].as_str().unwrap().contains("column of --sequence is null"));
-    let (code, error) = terminate(agent);
-    assert_eq!(code, 0, "{error}");
+    agent.terminate();
     let mut other = command(&world, &broker, "5");
     let (code, _, error) = run(other.args(["--sequence", "n"]));
     assert_eq!(code, 1, "{error}");
@@ -434,11 +438,11 @@ fn what_a_broker_refuses_is_said_with_a_way_out() {
     for version in VERSIONS {
         let (world, broker) = (World::new("project", &["dev1"]), Broker::start());
         std::fs::write(world.path("password"), "secret\nnot this\n").unwrap();
-        let login = ["--user", "me", "--password-file"];
+        let login = ["--mqtt-user", "me", "--mqtt-password-file"];
         let expect = |arguments: &[&str], what: &[&str]| {
             let mut command = command(&world, &broker, version);
             command.args(arguments);
-            if arguments.contains(&"--password-file") {
+            if arguments.contains(&"--mqtt-password-file") {
                 command.arg(world.path("password"));
             }
             let (code, error) = Process::start(&mut command).end();
@@ -462,7 +466,7 @@ fn what_a_broker_refuses_is_said_with_a_way_out() {
         }
         broker.state().refusal = None;
         broker.state().login = Some(("me".to_owned(), "other".to_owned()));
-        expect(&[], &["it wants a user", "--password-file"]);
+        expect(&[], &["it wants a user", "--mqtt-password-file"]);
         expect(&login, &["the user \"me\" or its password"]);
         broker.state().login = Some(("me".to_owned(), "secret".to_owned()));
         broker.state().denied.insert("secret/#".to_owned());
@@ -499,7 +503,10 @@ fn what_makes_no_sense_on_the_command_line_is_wrong_usage() {
     for (arguments, what) in [
         (&["--input", "x"][..], "cannot be used with"),
         (&["--topic", "a/b+"], "+ stands for a whole level"),
-        (&["--user", "me"], "--password-file"),
+        (&["--mqtt-user", "me"], "--mqtt-password-file"),
+        (&["--mqtt-ca", "x"], "is without TLS, and --mqtt-ca is for TLS"),
+        (&["--mqtt-cert", "x"], "--mqtt-key"),
+        (&["--mqtt-server-name", "x"], "--mqtt-ca"),
         (&["--client-id", ""], "1 to 65535 bytes"),
         (&["--follow"], "cannot be used with"),
     ] {
@@ -507,9 +514,13 @@ fn what_makes_no_sense_on_the_command_line_is_wrong_usage() {
         assert_eq!(code, 2, "{arguments:?}: {error}");
         assert!(error.contains(what), "{arguments:?}: {error}");
     }
+    let url = broker.url().replace("mqtt://", "mqtts://");
+    let (code, _, error) = run(&mut command_at(&world, &url, "5", "20ms", "data-dev1"));
+    assert!(code == 2 && error.contains("needs --mqtt-ca FILE"), "{error}");
     let (code, _, error) = run(&mut command(&world, &broker, "4"));
     assert!(code == 2 && error.contains("possible values: 3, 5"), "{error}");
     let mut missing = command(&world, &broker, "5");
+    // As they were called before.
     missing.args(["--user", "me", "--password-file"]).arg(world.path("none"));
     let (code, _, error) = run(&mut missing);
     assert!(code == 1 && error.contains("none: No such file"), "{error}");

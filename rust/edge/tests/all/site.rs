@@ -57,6 +57,15 @@ impl Process {
         (self.child.wait().unwrap().code().unwrap_or(-1), error)
     }
 
+    /// Ends it as a service manager does, with code 0: what it has said on the standard error.
+    pub(crate) fn terminate(self) -> String {
+        let id = self.child.id().to_string();
+        assert!(Command::new("kill").args(["-TERM", &id]).status().unwrap().success());
+        let (code, error) = self.end();
+        assert_eq!(code, 0, "{error}");
+        error
+    }
+
     /// The most memory that it has had, KiB.
     pub(crate) fn memory(&self) -> Option<u64> {
         let text = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).ok()?;

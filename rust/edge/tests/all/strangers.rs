@@ -107,6 +107,76 @@ fn who_loses_its_key_has_to_end() {
     }
 }
 
+/// As when a file system of its own is not mounted any more: what is there then is an empty folder.
+#[test]
+fn a_folder_of_keys_that_is_away_cuts_nobody_off() {
+    let world = World::new("tumble", &["dev1", "dev2"]);
+    world.write("dev1", &readings(0, 1000, 1));
+    world.write("dev2", &readings(0, 1000, 2));
+    let gateway = world.gateway(&[]);
+    let agents = ["dev1", "dev2"].map(|site| world.agent(site, &["--follow"]));
+    let all_are_up = || agents.iter().all(|agent| agent.status()["linkUp"] == true);
+    Wait::block("both are connected", all_are_up);
+    std::fs::rename(world.path("keys"), world.path("away")).unwrap();
+    std::fs::create_dir(world.path("keys")).unwrap();
+    Wait::block("the gateway says so", || {
+        let why = gateway.status()["keyError"].as_str().map(str::to_owned);
+        why.is_some_and(|why| why.contains("keys: it has no key any more"))
+    });
+    assert!(gateway.status_text().contains("keys: "), "{}", gateway.status_text());
+    // Keys are looked at once a second; and who comes anew in between is let in.
+    world.relay.cut();
+    Wait::block("both links are cut", || {
+        agents.iter().all(|agent| agent.status()["linkUp"] == false)
+    });
+    world.relay.mend();
+    Wait::block("both are connected again", all_are_up);
+    let commits = gateway.status()["commits"].as_u64().unwrap();
+    for (site, seed) in [("dev1", 3), ("dev2", 4)] {
+        append(&world.input(site), &readings(1000, 1000, seed));
+    }
+    Wait::block("rows go on", || gateway.status()["commits"].as_u64() > Some(commits + 1));
+    std::fs::remove_dir(world.path("keys")).unwrap();
+    std::fs::rename(world.path("away"), world.path("keys")).unwrap();
+    Wait::block("nothing is wrong", || gateway.status()["keyError"].is_null());
+    for site in ["dev1", "dev2"] {
+        std::fs::write(world.path(&format!("{site}.ndjson.end")), "").unwrap();
+    }
+    for agent in agents {
+        let (code, error) = agent.end();
+        assert_eq!(code, 0, "{error}");
+    }
+    for site in ["dev1", "dev2"] {
+        assert_eq!(world.rows("edge_partials")[site], world.expected(site, &TUMBLE));
+    }
+    let error = gateway.terminate();
+    assert!(error.contains("it has no key any more"), "{error}");
+    assert!(error.contains("keys can be read again"), "{error}");
+}
+
+/// What cannot be written is seen at the gateway too, and not only at the site that waits.
+#[test]
+fn a_stream_that_the_output_does_not_take_is_in_the_status() {
+    let world = World::new("tumble", &["dev1"]);
+    world.write("dev1", &readings(0, 1000, 1));
+    let gateway = world.gateway(&[]);
+    std::fs::write(world.path("out/edge_partials"), "a file").unwrap();
+    let agent = world.agent("dev1", &[]);
+    Wait::block("the status says why", || {
+        let status = gateway.status();
+        let stream = &status["streams"][0];
+        let why = stream["held"].as_str().unwrap_or_default();
+        stream["stream"] == "edge_partials" && why.contains("it is no folder; move it away")
+    });
+    let text = gateway.status_text();
+    assert!(text.contains("stream edge_partials\n  held: "), "{text}");
+    std::fs::remove_file(world.path("out/edge_partials")).unwrap();
+    let (code, error) = agent.end();
+    assert_eq!(code, 0, "{error}");
+    Wait::block("it is held no more", || gateway.status()["streams"][0]["held"].is_null());
+    assert_eq!(world.rows("edge_partials")["dev1"], world.expected("dev1", &TUMBLE));
+}
+
 /// Connects as a site by hand.
 pub(crate) fn by_hand(world: &World, gateway: &Process) -> (Sender, Receiver) {
     let address = gateway.said["listen"].as_str().unwrap();
