@@ -14,18 +14,26 @@
 //!
 //! # Never too much
 //! A broker sends only so many messages without their acknowledgements (MQTT 5: `Receive Maximum`; MQTT 3.1.1: as its own
-//! settings say). Beyond that, as with QoS 0, nothing is read from the network while the queue is full.
+//! settings say). Beyond that, as with QoS 0, nothing is read from the network while the queue is full, and no pings are sent
+//! (`pause`).
+//!
+//! # Nothing else
+//! A session keeps what was subscribed to before, and nobody here knows what that was. Messages that match no filter of now are
+//! acknowledged like the others, and not queued.
 //!
 //! Sections of the standards are those of MQTT 3.1.1 and MQTT 5.0 (OASIS): 4.3.2, 4.4, 4.6.
 
 mod client;
 mod connection;
+mod filter;
 mod options;
+mod pause;
 mod shared;
 mod subscriber;
 mod unacknowledged;
 mod window;
 
+pub use filter::covered;
 pub use options::{Broker, Login, Options, Version, is_topic_filter};
 pub use shared::{BrokerLink, Message, Monitor, MqttStatus};
 pub use subscriber::{Refused, Subscriber};

@@ -8,6 +8,7 @@ mod link;
 mod mqtt;
 mod other;
 mod relay;
+mod sessions;
 mod site;
 mod strangers;
 
