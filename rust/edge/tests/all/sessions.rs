@@ -85,6 +85,10 @@ fn messages_of_former_topics_are_left_out() {
         let state = broker.state();
         assert_eq!(state.acknowledged, (0..OTHERS + 6).collect::<Vec<u64>>(), "in their order");
         assert_eq!(state.stray, 0);
+        drop(state);
+        let (code, error) = terminate(agent);
+        assert_eq!(code, 0, "{error}");
+        assert!(error.contains("are left out: no --topic asks for them"), "{error}");
     }
 }
 
