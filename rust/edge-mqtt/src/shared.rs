@@ -138,6 +138,10 @@ impl Shared {
             last_other: None,
             unread_since: None,
         };
+        Self::with(status)
+    }
+
+    fn with(status: MqttStatus) -> Self {
         let inner = Inner {
             queue: VecDeque::new(),
             queue_bytes: 0,
@@ -329,15 +333,20 @@ impl Inner {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::options::{Broker, Version};
 
     fn shared() -> Shared {
-        Shared::new(&Options {
-            broker: Broker::parse("mqtt://localhost").unwrap(),
+        Shared::with(MqttStatus {
+            broker: "mqtt://localhost:1883".to_owned(),
             topics: vec!["a/#".to_owned()],
-            version: Version::V3,
-            client_id: "x".to_owned(),
-            login: None,
+            link: BrokerLink::Up,
+            connections: 1,
+            messages: 0,
+            again: 0,
+            unsafe_messages: 0,
+            unacknowledged: 0,
+            others: 0,
+            last_other: None,
+            unread_since: None,
         })
     }
 

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use afterbay_edge_agent::SequenceColumns;
-use afterbay_edge_mqtt::{Broker, Login, Options, Version, covered, is_topic_filter};
+use afterbay_edge_mqtt::{Broker, Login, Options, Version, is_topic_filter};
 use afterbay_edge_plan::Scan;
 use clap::{Args, ValueEnum};
 
@@ -59,13 +59,8 @@ impl MqttArgs {
 
     /// What is asked for, if messages are.
     pub(crate) fn options(self, site: &str, stream: &str) -> Result<Option<Options>> {
+        only_once(&self.topic)?;
         let Some(broker) = self.mqtt else { return Ok(None) };
-        if let Some((all, part)) = covered(&self.topic) {
-            let what = format!(
-                "--topic {part}: its messages come by --topic {all} too, and a broker may send them once for each; leave one of the two out"
-            );
-            return Err(Failed::Usage(what));
-        }
         let login = match (self.user, self.password_file) {
             (Some(user), Some(file)) => Some(Login { user, password: password(&file)? }),
             _ => None,
@@ -91,6 +86,13 @@ fn password(file: &Path) -> Result<String> {
         }
         _ => Err(failed(file, "its first line is to be the password, and there is none")),
     }
+}
+
+fn only_once(topics: &[String]) -> Result<()> {
+    let Some((all, part)) = afterbay_edge_mqtt::covered(topics) else { return Ok(()) };
+    Err(Failed::Usage(format!(
+        "--topic {part}: its messages come by --topic {all} too, and a broker may send them once for each; leave one of the two out"
+    )))
 }
 
 fn topic(text: &str) -> std::result::Result<String, String> {

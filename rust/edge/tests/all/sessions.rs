@@ -5,9 +5,8 @@ use std::time::Duration;
 use afterbay_test_form::Wait;
 
 use crate::broker::Broker;
-use crate::mqtt::{
-    TOPIC, VERSIONS, command, command_of, names, row, rows, start, terminate, wait_for_rows,
-};
+use crate::mqtt::{TOPIC, VERSIONS, command, lingering, names, row, rows, start, wait_for_rows};
+use crate::run;
 use crate::site::{Process, World};
 
 /// Commits follow the messages with which a broker waits. Those that it does not keep, of QoS 0 or of a session that it has lost,
@@ -16,7 +15,7 @@ use crate::site::{Process, World};
 fn a_broker_waits_with_what_it_keeps_in_this_session() {
     let (world, broker) = (World::new("project", &["dev1"]), Broker::start());
     broker.state().window = 8;
-    let agent = Process::start(&mut command_of(&world, &broker, "3", "2s", "data-dev1"));
+    let agent = Process::start(&mut lingering(&world, &broker, "3", "2s"));
     Wait::block("the agent has subscribed", || broker.is_listened_to());
     (0..8).for_each(|number| broker.publish(TOPIC, row(number)));
     Wait::block("it has them", || agent.status()["mqtt"]["messages"] == 8);
@@ -63,10 +62,10 @@ fn messages_of_former_topics_are_left_out() {
         broker.publish(TOPIC, row(1));
         wait_for_rows(&world, &names(0..2));
         Wait::block("everything is acknowledged", || broker.kept() == 0);
-        terminate(agent);
+        agent.kill();
         broker.publish("meters/x", row(90));
         broker.publish(TOPIC, row(2));
-        let agent = start(&world, &broker, version);
+        let mut agent = start(&world, &broker, version);
         broker.publish("meters/x", row(91));
         broker.publish(TOPIC, row(3));
         wait_for_rows(&world, &names(0..4));
@@ -86,9 +85,22 @@ fn messages_of_former_topics_are_left_out() {
         assert_eq!(state.acknowledged, (0..OTHERS + 6).collect::<Vec<u64>>(), "in their order");
         assert_eq!(state.stray, 0);
         drop(state);
-        let (code, error) = terminate(agent);
-        assert_eq!(code, 0, "{error}");
+        agent.child.kill().unwrap();
+        let (_, error) = agent.end();
         assert!(error.contains("are left out: no --topic asks for them"), "{error}");
+    }
+}
+
+#[test]
+fn a_filter_in_another_one_is_wrong_usage() {
+    let (world, broker) = (World::new("project", &["dev1"]), Broker::start());
+    for (topic, what) in [
+        ("sensors/a/temp", "--topic sensors/a/temp: its messages come by --topic sensors/+/temp"),
+        ("sensors/#", "--topic sensors/+/temp: its messages come by --topic sensors/#"),
+    ] {
+        let (code, _, error) = run(command(&world, &broker, "5").args(["--topic", topic]));
+        assert_eq!(code, 2, "{topic}: {error}");
+        assert!(error.contains(what) && error.contains("leave one of the two out"), "{error}");
     }
 }
 
@@ -100,7 +112,8 @@ fn a_folder_of_messages_is_no_file_s() {
     let agent = start(&world, &broker, "5");
     broker.publish(TOPIC, row(0));
     wait_for_rows(&world, &names(0..1));
-    terminate(agent);
+    Wait::block("it is acknowledged", || broker.kept() == 0);
+    agent.kill();
     let lines: String = (1..9).map(|number| row(number) + "\n").collect();
     world.write("dev1", &lines);
     let (code, error) = world.agent("dev1", &[]).end();
