@@ -149,8 +149,10 @@ impl<'a> Worker<'a> {
         if !state.run.is_empty() {
             run.load(&state.run).map_err(|error| failed(error.to_string()))?;
         }
-        let sequence = options.sequence.clone();
-        let sequence = sequence.map(|columns| Sequence::load(columns, &state.input)).transpose();
+        let sequence = match options.sequence.clone() {
+            Some(columns) => Sequence::load(columns, &state.input).map(Some),
+            None => Sequence::none(&state.input).map(|()| None),
+        };
         Ok(Self {
             store,
             linger: options.linger,

@@ -143,6 +143,9 @@ impl Lines {
                 self.place.head = (bytes as u32, sum_of(&self.path, file, 0, bytes)?);
             }
             self.place.tail = (bytes as u32, sum_of(&self.path, file, offset - bytes, bytes)?);
+        } else {
+            // Nobody can read it again: it is the place in no file.
+            (self.place.head, self.place.tail) = ((0, 0), (0, 0));
         }
         Ok(self.place.clone())
     }
@@ -236,6 +239,13 @@ fn is_whole(path: &Path, file: &File, read: u64) -> Result<()> {
 }
 
 fn open_at(path: &Path, place: &Place) -> Result<BufReader<File>> {
+    if place.offset > 0 && place.head.0 == 0 {
+        let what = format!(
+            "the data folder has rows of a pipe or a broker, {} bytes, and not of this file; give the file another data folder",
+            place.offset
+        );
+        return Err(failed(path, what));
+    }
     let mut file = File::open(path).map_err(|error| failed(path, error))?;
     is_whole(path, &file, place.offset)?;
     // Beginnings of files may be alike, such as names of columns: the end of what was read is looked at too.

@@ -100,15 +100,22 @@ impl Sequence {
     pub(crate) fn load(columns: SequenceColumns, saved: &[u8]) -> Result<Self, String> {
         let mut sequence = Self { columns, last: HashMap::new(), keys_max: KEYS_MAX };
         if !saved.is_empty() {
-            let (said, last) = decode(saved).ok_or("the last numbers of its rows are damaged")?;
+            let (said, last) = decode(saved).ok_or(DAMAGED)?;
             if said != sequence.columns.said {
-                return Err(format!(
-                    "the last numbers of its rows are those of --sequence {said}; give that again, or another data folder"
-                ));
+                return Err(other(&said));
             }
             sequence.last = last;
         }
         Ok(sequence)
+    }
+
+    /// There are to be no numbers: what was saved would be forgotten by the next commit.
+    pub(crate) fn none(saved: &[u8]) -> Result<(), String> {
+        if saved.is_empty() {
+            return Ok(());
+        }
+        let (said, _) = decode(saved).ok_or(DAMAGED)?;
+        Err(other(&said))
     }
 
     /// Looks at a row, and takes from it what is not for the run.
@@ -150,6 +157,14 @@ impl Sequence {
         }
         out
     }
+}
+
+const DAMAGED: &str = "the last numbers of its rows are damaged";
+
+fn other(said: &str) -> String {
+    format!(
+        "the last numbers of its rows are those of --sequence {said}; give that again, or another data folder"
+    )
 }
 
 fn decode(mut bytes: &[u8]) -> Option<(String, HashMap<Box<str>, i64>)> {
@@ -224,6 +239,8 @@ mod tests {
         assert_eq!(again.see(&mut row("b", Value::Whole(5))), Seen::No);
         let error = Sequence::load(columns(false), &saved).unwrap_err();
         assert!(error.contains("--sequence n by device; give that again"), "{error}");
+        assert_eq!(Sequence::none(&saved), Err(error));
+        assert_eq!(Sequence::none(&[]), Ok(()));
         for length in 1..saved.len() {
             assert!(Sequence::load(columns(true), &saved[..length]).is_err(), "{length}");
         }

@@ -29,7 +29,7 @@ pub struct MessagesStatus {
 }
 
 impl MessagesStatus {
-    fn values(&self) -> [(&'static str, &'static str, String); 8] {
+    fn values(&self) -> [(&'static str, &'static str, String); 10] {
         let broker = &self.broker;
         [
             ("broker_up", "gauge", u8::from(broker.link == BrokerLink::Up).to_string()),
@@ -38,6 +38,8 @@ impl MessagesStatus {
             ("messages_sent_again_total", "counter", broker.again.to_string()),
             ("messages_qos0_total", "counter", broker.unsafe_messages.to_string()),
             ("messages_unacknowledged", "gauge", broker.unacknowledged.to_string()),
+            ("messages_of_other_topics_total", "counter", broker.others.to_string()),
+            ("broker_not_read", "gauge", u8::from(broker.unread_since.is_some()).to_string()),
             ("bad_rows_total", "counter", self.bad_rows.to_string()),
             ("repeated_rows_total", "counter", self.repeated_rows.to_string()),
         ]
@@ -54,6 +56,8 @@ impl MessagesStatus {
             "connections": broker.connections, "messages": broker.messages,
             "sentAgain": broker.again, "qos0": broker.unsafe_messages,
             "unacknowledged": broker.unacknowledged,
+            "otherTopics": broker.others, "lastOtherTopic": broker.last_other,
+            "notReadSeconds": broker.unread_since.map(|since| since.elapsed().as_secs_f64()),
             "badRows": self.bad_rows, "lastBadRow": self.last_bad_row,
             "repeatedRows": self.repeated_rows
         })

@@ -22,6 +22,8 @@ pub(crate) struct Buffer {
     groups: Vec<Group>,
     earliest_end: i64,
     scratch: Vec<u8>,
+    /// A group's accumulators with the row that is added: they take the place of the former ones when all of them are right.
+    added: Vec<Value>,
 }
 
 #[derive(Debug)]
@@ -33,8 +35,8 @@ struct Group {
 
 impl Buffer {
     pub(crate) fn new() -> Self {
-        let (index, groups, scratch) = (HashMap::new(), Vec::new(), Vec::new());
-        Self { index, groups, earliest_end: i64::MAX, scratch }
+        let (index, groups) = (HashMap::new(), Vec::new());
+        Self { index, groups, earliest_end: i64::MAX, scratch: Vec::new(), added: Vec::new() }
     }
 
     pub(crate) fn groups(&self) -> usize {
@@ -46,6 +48,7 @@ impl Buffer {
         is_over(self.earliest_end, watermark)
     }
 
+    /// Adds a row to its group. After an error, everything is as it was.
     pub(crate) fn add(
         &mut self,
         aggregate: &LocalAggregate,
@@ -57,19 +60,22 @@ impl Buffer {
         for &column in &aggregate.grouping {
             encode(row.get(column).ok_or(EvalError::Type)?, &mut self.scratch)?;
         }
-        let place = match self.index.get(self.scratch.as_slice()) {
-            Some(&place) => place,
+        let place = self.index.get(self.scratch.as_slice()).copied();
+        self.added.clear();
+        match place {
+            Some(place) => self.added.extend_from_slice(&self.groups[place].accumulated),
+            None => self.added.extend(aggregate.parts.iter().map(accumulate::initial)),
+        }
+        for (part, accumulated) in aggregate.parts.iter().zip(&mut self.added) {
+            accumulate::add(part, accumulated, row)?;
+        }
+        match place {
+            Some(place) => self.groups[place].accumulated.swap_with_slice(&mut self.added),
             None => {
                 let key = aggregate.grouping.iter().map(|&column| row[column].clone()).collect();
-                let accumulated = aggregate.parts.iter().map(accumulate::initial).collect();
-                self.groups.push(Group { end, key, accumulated });
-                self.index.insert(self.scratch.as_slice().into(), self.groups.len() - 1);
-                self.groups.len() - 1
+                self.index.insert(self.scratch.as_slice().into(), self.groups.len());
+                self.groups.push(Group { end, key, accumulated: self.added.as_slice().into() });
             }
-        };
-        let accumulated = &mut self.groups[place].accumulated;
-        for (part, accumulated) in aggregate.parts.iter().zip(accumulated) {
-            accumulate::add(part, accumulated, row)?;
         }
         self.earliest_end = self.earliest_end.min(end);
         Ok(())

@@ -92,7 +92,8 @@ impl Run {
     /// Takes a row with the columns of the scan.
     ///
     /// # Errors
-    /// The row cannot be computed; what came of it before stays.
+    /// The row cannot be computed. It may be left out: the run is as it was before, but for windows of a function (TUMBLE, HOP,
+    /// CUMULATE) that had the row before the one in which it failed.
     pub fn push(&mut self, row: &[Value], output: &mut impl Output) -> Result<(), EvalError> {
         pass_row(&mut self.steps, row, output)
     }
@@ -171,8 +172,13 @@ fn pass_row(steps: &mut [Step], row: &[Value], output: &mut impl Output) -> Resu
     };
     match step {
         Step::Watermark(assigner) => {
+            let before = (assigner.current, assigner.passed);
             let watermark = assigner.see(row)?;
-            pass_row(rest, row, output)?;
+            if let Err(error) = pass_row(rest, row, output) {
+                // Who leaves the row out goes on without its time: behind that, all others might be late.
+                (assigner.current, assigner.passed) = before;
+                return Err(error);
+            }
             if let Some(watermark) = watermark {
                 pass_watermark(rest, watermark, output);
             }

@@ -9,7 +9,9 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::time::timeout;
 
 use crate::client::{Client, Ended, Event, Requests, open_v3, open_v5};
+use crate::filter;
 use crate::options::{Options, Version};
+use crate::pause::Pause;
 use crate::shared::{BrokerLink, Shared};
 use crate::tunnel::Tunnel;
 use crate::unacknowledged::{Delivery, Unacknowledged};
@@ -35,6 +37,8 @@ pub(crate) fn start(options: Options, shared: Arc<Shared>) -> std::io::Result<Jo
         // Whoever waits for messages must not wait for a thread that has gone.
         let _ends = Ends(&shared);
         run(&runtime, &options, &shared, tunnel);
+        // It may look for the broker's address still, which takes as long as the resolver likes.
+        runtime.shutdown_background();
     })
 }
 
@@ -74,10 +78,12 @@ struct Session<'a, C, R> {
     shared: &'a Shared,
     tunnel: Option<&'a Tunnel>,
     sent: Unacknowledged,
-    /// Whether this process has subscribed in the session.
+    /// Whether the broker has granted what this process wants, in the session that it has now.
     is_subscribed: bool,
     /// Since when there is a connection.
     connected: Option<Instant>,
+    /// Of that connection.
+    pause: Pause,
     /// Connections in a row that the broker has closed early.
     closings: u32,
 }
@@ -104,6 +110,7 @@ impl<'a, C: Client, R: Requests> Session<'a, C, R> {
             sent: Unacknowledged::default(),
             is_subscribed: false,
             connected: None,
+            pause: Pause::default(),
             closings: 0,
         }
     }
@@ -165,13 +172,15 @@ impl<'a, C: Client, R: Requests> Session<'a, C, R> {
                 let mut poll = pin!(self.client.poll());
                 loop {
                     let is_full = self.shared.is_full();
+                    self.pause.reads(Instant::now(), !is_full);
+                    self.shared.unread(self.pause.since());
                     tokio::select! {
                         biased;
                         () = self.shared.wake.notified() => {
                             if self.shared.is_stopping() {
                                 return Over::Stopped;
                             }
-                            if self.connected.is_some() {
+                            if self.connected.is_some() && !self.pause.is_doubtful(Instant::now()) {
                                 acknowledge(&mut self.sent, &self.requests, self.shared);
                             }
                         }
@@ -194,10 +203,13 @@ impl<'a, C: Client, R: Requests> Session<'a, C, R> {
         match event {
             Event::Connected { is_same_session } => {
                 self.sent.connected(is_same_session);
-                self.connected = Some(Instant::now());
+                self.shared.connected(is_same_session);
+                (self.connected, self.pause) = (Some(Instant::now()), Pause::default());
                 self.count();
+                // A later connection may find the new session, and nothing in it, if this one ends too early.
+                self.is_subscribed &= is_same_session;
                 // Not again in a session that has it: MQTT 3.1.1 would send everything that is retained once more.
-                if self.is_subscribed && is_same_session {
+                if self.is_subscribed {
                     self.shared.link_is(BrokerLink::Up);
                 } else if !self.requests.subscribe(&self.options.topics) {
                     return Err(Ended::Lost("its client takes no requests".to_owned()));
@@ -211,19 +223,36 @@ impl<'a, C: Client, R: Requests> Session<'a, C, R> {
                 self.shared.link_is(BrokerLink::Up);
             }
             Event::Message(delivery) => self.take(delivery),
+            Event::Asked => self.pause.asked(),
+            Event::Answered => {
+                self.pause.answered();
+                self.acknowledge();
+            }
             Event::Disconnected | Event::Other => {}
         }
         Ok(())
     }
 
     fn take(&mut self, delivery: Delivery) {
-        if self.sent.is_new(&delivery, self.shared.next()) {
-            self.shared.put(delivery);
-        } else if self.connected.is_some() {
+        let is_new = self.sent.is_new(&delivery, self.shared.next());
+        let is_wanted = self.options.topics.iter().any(|it| filter::has(it, &delivery.topic));
+        if !is_new {
             // It may be safe already.
-            acknowledge(&mut self.sent, &self.requests, self.shared);
+            self.acknowledge();
+        } else if is_wanted {
+            self.shared.put(delivery);
+        } else {
+            self.shared.skip(delivery);
+            self.acknowledge();
         }
         self.count();
+    }
+
+    /// Acknowledges what is safe, if there is surely a broker.
+    fn acknowledge(&mut self) {
+        if self.connected.is_some() && !self.pause.is_doubtful(Instant::now()) {
+            acknowledge(&mut self.sent, &self.requests, self.shared);
+        }
     }
 
     fn count(&self) {

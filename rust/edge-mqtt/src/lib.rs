@@ -14,7 +14,12 @@
 //!
 //! # Never too much
 //! A broker sends only so many messages without their acknowledgements (MQTT 5: `Receive Maximum`; MQTT 3.1.1: as its own
-//! settings say). Beyond that, as with QoS 0, nothing is read from the network while the queue is full.
+//! settings say). Beyond that, as with QoS 0, nothing is read from the network while the queue is full, and no pings are sent
+//! (`pause`).
+//!
+//! # Nothing else
+//! A session keeps what was subscribed to before, and nobody here knows what that was. Messages that match no filter of now are
+//! acknowledged like the others, and not queued.
 //!
 //! # TLS
 //! With `mqtts://`, rustls is in front of `rumqttc`, as it is in front of the gateway: see `tunnel`.
@@ -23,7 +28,9 @@
 
 mod client;
 mod connection;
+mod filter;
 mod options;
+mod pause;
 mod shared;
 mod subscriber;
 mod tls;
@@ -32,6 +39,7 @@ mod unacknowledged;
 mod window;
 
 pub use afterbay_tls::TlsError;
+pub use filter::covered;
 pub use options::{Broker, Login, Options, Version, is_topic_filter};
 pub use shared::{BrokerLink, Message, Monitor, MqttStatus};
 pub use subscriber::{Refused, Subscriber};

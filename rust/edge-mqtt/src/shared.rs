@@ -54,6 +54,12 @@ pub struct MqttStatus {
     pub unsafe_messages: u64,
     /// Messages that the broker keeps until they are acknowledged.
     pub unacknowledged: usize,
+    /// Messages of topics that nobody asks for: the session has them from before.
+    pub others: u64,
+    /// The topic of the last one.
+    pub last_other: Option<String>,
+    /// Since when nothing is read, as enough waits to be taken.
+    pub unread_since: Option<Instant>,
 }
 
 /// To look at a subscriber from another thread.
@@ -79,17 +85,34 @@ pub(crate) struct Shared {
 
 #[derive(Debug)]
 pub(crate) struct Inner {
-    queue: VecDeque<Message>,
+    queue: VecDeque<Queued>,
     queue_bytes: usize,
-    /// Messages that came, that were taken, and that are safe: each up to this number.
-    came: u64,
-    taken: u64,
-    safe: u64,
+    /// Messages, by their numbers.
+    all: Passed,
+    /// Of them, those that the broker keeps in the session that it has now.
+    kept: Passed,
     window: Window,
     last: Option<Instant>,
     stopping: bool,
     refused: Option<String>,
     pub(crate) status: MqttStatus,
+}
+
+/// Messages that came, that were taken, and that are safe: how many.
+#[derive(Debug, Default)]
+struct Passed {
+    came: u64,
+    taken: u64,
+    safe: u64,
+}
+
+/// What waits to be taken.
+#[derive(Debug)]
+struct Queued {
+    /// None is one that nobody has asked for: it has its number, as those around it have to be acknowledged in their order.
+    message: Option<Message>,
+    /// Whether it counts among those that the broker keeps.
+    is_kept: bool,
 }
 
 /// What is taken.
@@ -111,13 +134,19 @@ impl Shared {
             again: 0,
             unsafe_messages: 0,
             unacknowledged: 0,
+            others: 0,
+            last_other: None,
+            unread_since: None,
         };
+        Self::with(status)
+    }
+
+    fn with(status: MqttStatus) -> Self {
         let inner = Inner {
             queue: VecDeque::new(),
             queue_bytes: 0,
-            came: 0,
-            taken: 0,
-            safe: 0,
+            all: Passed::default(),
+            kept: Passed::default(),
             window: Window::default(),
             last: None,
             stopping: false,
@@ -133,23 +162,38 @@ impl Shared {
 
     /// The number that the next message gets.
     pub(crate) fn next(&self) -> u64 {
-        self.lock().came + 1
+        self.lock().all.came + 1
+    }
+
+    /// Another connection. What an earlier session had kept, or settings let through, says nothing about this one.
+    pub(crate) fn connected(&self, is_same_session: bool) {
+        let mut inner = self.lock();
+        inner.window = Window::default();
+        if !is_same_session {
+            inner.kept = Passed::default();
+            inner.queue.iter_mut().for_each(|queued| queued.is_kept = false);
+        }
     }
 
     /// A message that was not here.
     pub(crate) fn put(&self, delivery: Delivery) {
         let mut inner = self.lock();
         let Delivery { packet, again, topic, payload } = delivery;
-        inner.came += 1;
+        let is_kept = packet != 0;
         inner.status.messages += 1;
         inner.status.again += u64::from(again);
-        inner.status.unsafe_messages += u64::from(packet == 0);
+        inner.status.unsafe_messages += u64::from(!is_kept);
         inner.queue_bytes += payload.len();
-        inner.queue.push_back(Message { topic, payload });
-        let (now, waiting) = (Instant::now(), inner.waiting());
-        inner.window.came(now, waiting);
-        inner.last = Some(now);
+        inner.came(Queued { message: Some(Message { topic, payload }), is_kept });
         self.came.notify_all();
+    }
+
+    /// A message that was not here, and that nobody has asked for: it is safe as soon as all before it are.
+    pub(crate) fn skip(&self, delivery: Delivery) {
+        let mut inner = self.lock();
+        inner.status.others += 1;
+        inner.status.last_other = Some(delivery.topic);
+        inner.came(Queued { message: None, is_kept: delivery.packet != 0 });
     }
 
     /// Whether nothing more is to be read from the network.
@@ -163,9 +207,7 @@ impl Shared {
         let mut inner = self.lock();
         loop {
             let was_full = inner.is_full();
-            if let Some(message) = inner.queue.pop_front() {
-                inner.queue_bytes -= message.payload.len();
-                inner.taken += 1;
+            if let Some(message) = inner.pop() {
                 if was_full {
                     self.wake.notify_one();
                 }
@@ -186,9 +228,10 @@ impl Shared {
     /// Everything that was taken is safe.
     pub(crate) fn acknowledge(&self) {
         let mut inner = self.lock();
-        let (count, now) = ((inner.taken - inner.safe) as usize, Instant::now());
+        let (count, now) = (inner.unsafe_kept(), Instant::now());
         inner.window.acknowledged(now, count);
-        inner.safe = inner.taken;
+        inner.all.safe = inner.all.taken;
+        inner.kept.safe = inner.kept.taken;
         self.wake.notify_one();
     }
 
@@ -197,12 +240,17 @@ impl Shared {
         let inner = self.lock();
         let is_silent = inner.last.is_none_or(|last| last.elapsed() >= SILENCE);
         let waits = inner.window.is_full(inner.waiting()) && inner.queue.is_empty() && is_silent;
-        waits || inner.taken - inner.safe >= WAITING_MAX as u64
+        waits || inner.unsafe_kept() >= WAITING_MAX
     }
 
     /// Messages up to this one are safe.
     pub(crate) fn safe(&self) -> u64 {
-        self.lock().safe
+        self.lock().all.safe
+    }
+
+    /// Since when nothing is read, if so.
+    pub(crate) fn unread(&self, since: Option<Instant>) {
+        self.lock().status.unread_since = since;
     }
 
     pub(crate) fn stop(&self) {
@@ -234,8 +282,140 @@ impl Inner {
         self.queue.len() >= QUEUE_MAX.0 || self.queue_bytes >= QUEUE_MAX.1
     }
 
-    /// Messages that came and are not safe.
+    fn came(&mut self, queued: Queued) {
+        let is_kept = queued.is_kept;
+        self.all.came += 1;
+        self.kept.came += u64::from(is_kept);
+        self.queue.push_back(queued);
+        self.pass_skipped();
+        if is_kept {
+            let (now, waiting) = (Instant::now(), self.waiting());
+            self.window.came(now, waiting);
+            self.last = Some(now);
+        }
+    }
+
+    /// Takes the first message. What is first then is a message too.
+    fn pop(&mut self) -> Option<Message> {
+        let Queued { message, is_kept } = self.queue.pop_front()?;
+        self.queue_bytes -= message.as_ref().map_or(0, |message| message.payload.len());
+        self.all.taken += 1;
+        self.kept.taken += u64::from(is_kept);
+        self.pass_skipped();
+        message
+    }
+
+    /// Takes what nobody has asked for from the front.
+    fn pass_skipped(&mut self) {
+        while let Some(Queued { message: None, is_kept }) = self.queue.front() {
+            let kept = u64::from(*is_kept);
+            self.queue.pop_front();
+            if self.all.safe == self.all.taken {
+                self.all.safe += 1;
+                self.kept.safe += kept;
+            }
+            self.all.taken += 1;
+            self.kept.taken += kept;
+        }
+    }
+
+    /// Messages that the broker keeps, and that are not safe here.
     fn waiting(&self) -> usize {
-        (self.came - self.safe) as usize
+        (self.kept.came - self.kept.safe) as usize
+    }
+
+    /// Of them, those that were taken.
+    fn unsafe_kept(&self) -> usize {
+        (self.kept.taken - self.kept.safe) as usize
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shared() -> Shared {
+        Shared::with(MqttStatus {
+            broker: "mqtt://localhost:1883".to_owned(),
+            topics: vec!["a/#".to_owned()],
+            link: BrokerLink::Up,
+            connections: 1,
+            messages: 0,
+            again: 0,
+            unsafe_messages: 0,
+            unacknowledged: 0,
+            others: 0,
+            last_other: None,
+            unread_since: None,
+        })
+    }
+
+    fn message(packet: u16, topic: &str) -> Delivery {
+        Delivery { packet, again: false, topic: topic.to_owned(), payload: vec![0; 10] }
+    }
+
+    fn put(shared: &Shared, packets: std::ops::RangeInclusive<u16>) {
+        packets.for_each(|packet| shared.put(message(packet, "a/b")));
+    }
+
+    fn take(shared: &Shared, count: usize) {
+        for _ in 0..count {
+            assert!(matches!(shared.take(Duration::ZERO), Taken::Message(_)));
+        }
+    }
+
+    fn waiting(shared: &Shared) -> (usize, usize) {
+        let inner = shared.lock();
+        (inner.waiting(), inner.unsafe_kept())
+    }
+
+    /// With others among them, the broker's window would be taken for a larger one, which is never full.
+    #[test]
+    fn only_what_the_broker_keeps_is_waited_with() {
+        let shared = shared();
+        put(&shared, 1..=5);
+        put(&shared, 0..=0);
+        shared.skip(message(6, "b"));
+        take(&shared, 3);
+        assert_eq!(waiting(&shared), (6, 3));
+        // The session has gone: those that were taken, and those that were not.
+        shared.connected(false);
+        assert_eq!(waiting(&shared), (0, 0));
+        put(&shared, 1..=4);
+        take(&shared, 4);
+        assert_eq!(waiting(&shared), (4, 1));
+        shared.acknowledge();
+        assert_eq!((waiting(&shared), shared.safe()), ((3, 0), 8));
+        shared.connected(true);
+        take(&shared, 3);
+        assert_eq!(waiting(&shared), (3, 3));
+        shared.acknowledge();
+        assert_eq!((waiting(&shared), shared.safe()), ((0, 0), 11));
+        assert!(matches!(shared.take(Duration::ZERO), Taken::Nothing));
+    }
+
+    #[test]
+    fn what_nobody_has_asked_for_is_safe_when_all_before_it_is() {
+        let shared = shared();
+        let skip = || {
+            let number = shared.next();
+            shared.skip(message(number as u16, "b"));
+            number
+        };
+        assert_eq!(skip(), shared.safe(), "at once");
+        assert_eq!(waiting(&shared), (0, 0));
+        put(&shared, 1..=1);
+        let second = skip();
+        assert!(shared.safe() < second);
+        take(&shared, 1);
+        let third = skip();
+        assert!(shared.safe() < second, "what was taken is not safe yet");
+        assert_eq!(waiting(&shared), (3, 3));
+        shared.acknowledge();
+        assert_eq!(waiting(&shared), (0, 0));
+        assert_eq!((shared.safe(), third), (4, 4));
+        let status = shared.lock().status.clone();
+        assert_eq!((status.messages, status.others), (1, 3));
+        assert_eq!(status.last_other.as_deref(), Some("b"));
     }
 }

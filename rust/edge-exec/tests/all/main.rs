@@ -6,6 +6,7 @@ mod aggregates;
 mod casts;
 mod expressions;
 mod formats;
+mod left_out;
 mod like;
 mod logic;
 mod support;

@@ -12,7 +12,7 @@ pub(crate) use v3::{is_closing, open as open_v3};
 pub(crate) use v5::open as open_v5;
 
 /// How long the connection is silent until the client says something.
-const KEEP_ALIVE: Duration = Duration::from_secs(15);
+pub(crate) const KEEP_ALIVE: Duration = Duration::from_secs(15);
 /// The most bytes that a packet of MQTT has. With less, the client would give the connection up at a message that is larger, and
 /// the broker send it again and again.
 const PACKET_BYTES_MAX: u32 = 268_435_460;
@@ -28,6 +28,10 @@ pub(crate) enum Event {
     Message(Delivery),
     /// What the broker says of each topic: that it sends its messages with QoS 1, or why not.
     Granted(Vec<Result<(), String>>),
+    /// A ping is sent.
+    Asked,
+    /// The broker has answered one.
+    Answered,
     /// The connection is closed by us.
     Disconnected,
     /// Nothing of interest.

@@ -101,6 +101,8 @@ fn event_of(event: rumqttc::Event) -> Event {
             });
             Event::Granted(said.collect())
         }
+        rumqttc::Event::Outgoing(Outgoing::PingReq) => Event::Asked,
+        rumqttc::Event::Incoming(Packet::PingResp) => Event::Answered,
         rumqttc::Event::Outgoing(Outgoing::Disconnect) => Event::Disconnected,
         _ => Event::Other,
     }

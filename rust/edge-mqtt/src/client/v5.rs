@@ -157,6 +157,8 @@ fn event_of(event: rumqttc::v5::Event) -> Event {
             });
             Event::Granted(said.collect())
         }
+        rumqttc::v5::Event::Outgoing(Outgoing::PingReq) => Event::Asked,
+        rumqttc::v5::Event::Incoming(Packet::PingResp(_)) => Event::Answered,
         rumqttc::v5::Event::Outgoing(Outgoing::Disconnect) => Event::Disconnected,
         _ => Event::Other,
     }

@@ -203,6 +203,8 @@ struct Told {
     bad_rows: u64,
     /// When it was told of bad rows.
     at: Option<Instant>,
+    /// Whether it was told that messages are of other topics.
+    others: bool,
 }
 
 impl Told {
@@ -231,6 +233,7 @@ impl Told {
             self.links = Some(text);
         }
         self.tell_of_rows(&status);
+        self.tell_of_others(&status);
     }
 
     fn tell_of_rows(&mut self, status: &AgentStatus) {
@@ -245,6 +248,20 @@ impl Told {
                 last.unwrap_or("not known")
             );
             (self.bad_rows, self.at) = (count, Some(Instant::now()));
+        }
+    }
+
+    fn tell_of_others(&mut self, status: &AgentStatus) {
+        let other = status.messages.as_ref().and_then(|it| it.broker.last_other.as_ref());
+        if let Some(topic) = other
+            && !self.others
+        {
+            let _ = writeln!(
+                std::io::stderr(),
+                "afterbay edge agent {}: messages such as of {topic} are left out: no --topic asks for them, and the session has them from before; the status counts them",
+                status.site
+            );
+            self.others = true;
         }
     }
 }

@@ -71,6 +71,7 @@ impl MqttArgs {
 
     /// What is asked for, if messages are.
     pub(crate) fn options(self, site: &str, stream: &str) -> Result<Option<Options>> {
+        only_once(&self.topic)?;
         let Some(broker) = self.mqtt else { return Ok(None) };
         let login = match (self.mqtt_user, self.mqtt_password_file) {
             (Some(user), Some(file)) => Some(Login { user, password: password(&file)? }),
@@ -115,6 +116,13 @@ fn password(file: &Path) -> Result<String> {
         }
         _ => Err(failed(file, "its first line is to be the password, and there is none")),
     }
+}
+
+fn only_once(topics: &[String]) -> Result<()> {
+    let Some((all, part)) = afterbay_edge_mqtt::covered(topics) else { return Ok(()) };
+    Err(Failed::Usage(format!(
+        "--topic {part}: its messages come by --topic {all} too, and a broker may send them once for each; leave one of the two out"
+    )))
 }
 
 fn topic(text: &str) -> std::result::Result<String, String> {

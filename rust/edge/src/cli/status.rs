@@ -103,10 +103,19 @@ fn messages(mqtt: &Json) -> String {
         Some(true) => "connected".to_owned(),
         _ => format!("not connected: {}", word(&mqtt["brokerError"])),
     };
+    let unread = mqtt["notReadSeconds"].as_f64();
+    let unread = unread.map_or(String::new(), |time| format!(", not read for {time:.0} s"));
     let mut text = format!(
-        "  broker     {broker}  {link}\n  messages   {}, {} sent again, {} unacknowledged\n",
+        "  broker     {broker}  {link}{unread}\n  messages   {}, {} sent again, {} unacknowledged\n",
         mqtt["messages"], mqtt["sentAgain"], mqtt["unacknowledged"]
     );
+    if mqtt["otherTopics"].as_u64() > Some(0) {
+        let (count, last) = (&mqtt["otherTopics"], word(&mqtt["lastOtherTopic"]));
+        let _ = writeln!(
+            text,
+            "  others     {count} messages that no --topic asks for, left out, the last one of {last}"
+        );
+    }
     if mqtt["qos0"] != 0 {
         let _ = writeln!(text, "  unsafe     {} messages with QoS 0", mqtt["qos0"]);
     }

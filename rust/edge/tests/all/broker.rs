@@ -48,6 +48,8 @@ pub(crate) struct State {
     /// Topic filters that are refused, and those that get QoS 0 only.
     pub(crate) denied: BTreeSet<String>,
     pub(crate) only_qos0: BTreeSet<String>,
+    /// So many who subscribe lose their connection before anything is noted.
+    pub(crate) loses_subscriptions: u64,
     /// Connections are closed as soon as they are there.
     pub(crate) closes: bool,
     /// Called for what is acknowledged.
@@ -239,6 +241,10 @@ impl State {
                 session.link = Some(link);
             }
             Said::Subscribe { packet, filters } => {
+                if self.loses_subscriptions > 0 {
+                    self.loses_subscriptions -= 1;
+                    return false;
+                }
                 let Some(session) = self.sessions.get_mut(id) else { return false };
                 let Some(link) = &mut session.link else { return false };
                 let said: Vec<Option<bool>> = filters

@@ -9,6 +9,7 @@ mod mqtt;
 mod mqtts;
 mod other;
 mod relay;
+mod sessions;
 mod site;
 mod strangers;
 

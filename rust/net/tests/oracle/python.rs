@@ -12,8 +12,8 @@ use crate::programs::python_suite;
 /// The tests' names, and what they came to.
 type Outcomes = BTreeMap<String, String>;
 
-/// What differs gets so many more chances.
-const ATTEMPTS: usize = 3;
+/// How often tests that come to something else are run once more without the library, at most.
+const AGAIN: usize = 3;
 
 /// Runs tests with the machine's own Python, whose they are.
 fn outcomes(suite: &Path, arguments: &[&str], mut command: Command) -> Outcomes {
@@ -65,15 +65,16 @@ fn compare(arguments: &[&str], at_least: usize) {
     let in_memory = outcomes(&suite, arguments, memory.program(python));
     assert!(plainly.keys().eq(in_memory.keys()), "{plainly:?}\n{in_memory:?}");
     let mut different = differences(plainly, in_memory);
-    // Some of these tests are about time, and fail on a busy machine: what the library does, it does each time.
-    for _ in 0..ATTEMPTS {
+    // Some of these tests are about time, and fail on a busy machine. They do so without the library too: what comes to the same
+    // each time without it, and once to something else with it, is the library's.
+    for _ in 0..AGAIN {
         if different.is_empty() {
             return;
         }
         let names: Vec<_> = different.iter().map(|(name, ..)| format!("test.{name}")).collect();
         let names: Vec<_> = names.iter().map(String::as_str).collect();
-        let plainly = outcomes(&suite, &names, Command::new(python));
-        different = differences(plainly, outcomes(&suite, &names, memory.program(python)));
+        let again = outcomes(&suite, &names, Command::new(python));
+        different.retain(|(name, plainly, _)| again.get(name).is_none_or(|again| again == plainly));
     }
     assert!(different.is_empty(), "test, without, with the library: {different:#?}");
 }
