@@ -266,9 +266,9 @@ async fn greet<S: AsyncRead + Unpin>(
     stream.read_exact(&mut magic).await?;
     if !session.is_tls && magic.starts_with(&[TLS_RECORD]) {
         let text = format!(
-            "{} speaks plaintext, and who connects TLS: the map here names no certificates, and the one there does; give all \
-             nodes the same map.toml",
-            own.name()
+            "{name} speaks plaintext, and who connects TLS: the map of {name} names no certificates, and that of the other side \
+             does; give all nodes the same map.toml",
+            name = own.name()
         );
         return refuse(Code::Tls, "somebody".to_owned(), text);
     }
@@ -316,8 +316,8 @@ impl Hello {
         if own.map.is_tls() && !session.is_tls {
             let who = if self.is_node { self.from.as_str() } else { "who asks" };
             let text = format!(
-                "{name} speaks TLS, and {who} plaintext: the map of {name} names certificates, and the one there none; give all \
-                 nodes the same map.toml"
+                "{name} speaks TLS, and {who} plaintext: the map of {name} names certificates, and that of the other side \
+                 none; give all nodes the same map.toml"
             );
             return Some((Code::Tls, text));
         }
