@@ -287,7 +287,7 @@ class BenchStormTest {
                 kind("--cells=queue", "--tasks=4", "--utilisations=78", "--pairs=3").rounds();
         assertThat(rounds)
                 .extracting(round -> round.get(0).setting().variant())
-                .containsExactly("load-aware-64", "shared", "load-aware-64");
+                .containsExactly("shuffle", "load-aware", "load-aware-64");
     }
 
     @Test
