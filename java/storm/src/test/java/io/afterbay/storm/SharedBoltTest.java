@@ -3,7 +3,6 @@ package io.afterbay.storm;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import com.codahale.metrics.Gauge;
 import java.lang.reflect.Proxy;
 import java.util.Collection;
 import java.util.List;
@@ -12,10 +11,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.storm.Config;
-import org.apache.storm.generated.StormTopology;
-import org.apache.storm.metrics2.StormMetricRegistry;
 import org.apache.storm.task.IOutputCollector;
 import org.apache.storm.task.OutputCollector;
 import org.apache.storm.task.TopologyContext;
@@ -98,35 +94,6 @@ class SharedBoltTest {
         }
     }
 
-    private static final class Context extends TopologyContext {
-        Context() {
-            super(
-                    new StormTopology(),
-                    Map.of(),
-                    Map.of(1, "first"),
-                    Map.of("first", List.of(1)),
-                    Map.of(),
-                    Map.of(),
-                    "shared-bolt",
-                    "",
-                    "",
-                    1,
-                    1,
-                    List.of(1),
-                    Map.of(),
-                    Map.of(),
-                    Map.of(),
-                    Map.of(),
-                    new AtomicBoolean(false),
-                    new StormMetricRegistry());
-        }
-
-        @Override
-        public <T> Gauge<T> registerGauge(String name, Gauge<T> gauge) {
-            return gauge;
-        }
-    }
-
     private static Tuple tuple() {
         return (Tuple)
                 Proxy.newProxyInstance(
@@ -136,7 +103,7 @@ class SharedBoltTest {
     }
 
     private void prepare(Map<String, Object> conf) {
-        shared.prepare(conf, new Context(), new OutputCollector(new Reports()));
+        shared.prepare(conf, new FakeTask("shared-bolt", 1), new OutputCollector(new Reports()));
     }
 
     @AfterEach

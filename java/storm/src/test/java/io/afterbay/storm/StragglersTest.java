@@ -213,11 +213,14 @@ class StragglersTest {
     }
 
     @Test
-    void directAndGlobalGroupingsAreRefusedToo() {
+    void directGlobalAndCustomGroupingsAreRefusedToo() {
         builder.setBolt("direct", new Pass(), 2).directGrouping("first");
         builder.setBolt("global", new Pass(), 2).globalGrouping("first");
+        builder.setBolt("keys", new Pass(), 2).partialKeyGrouping("first", new Fields("word"));
         assertThatThrownBy(() -> on(NONE.shared("direct"))).hasMessageContaining("direct grouping");
         assertThatThrownBy(() -> on(NONE.shared("global"))).hasMessageContaining("names the task");
+        assertThatThrownBy(() -> on(NONE.shared("keys")))
+                .hasMessageContaining("bolt 'keys' gets stream 'default' of 'first' by custom");
     }
 
     @Test

@@ -34,7 +34,8 @@ import picocli.CommandLine.Mixin;
             "",
             "Runs are appended to bench/results/storm.jsonl round by round. Rounds that are there for"
                     + " this revision, as long, are left out, so the experiment can be stopped and"
-                    + " continued.",
+                    + " continued. docs/storm-results.md says which command makes which table and"
+                    + " figure of Du & Gupta's paper.",
             ""
         },
         sortOptions = false,
@@ -50,6 +51,7 @@ import picocli.CommandLine.Mixin;
             "  ./afterbay bench storm --cells pageload-high,processing-high --utilisations 60 --pairs 3",
             "  ./afterbay bench storm --cells uneven,beside,mixed --pairs 3 --open 60s",
             "  ./afterbay bench storm --cells limits --utilisations 40 --busy 0,60 --open 60s",
+            "  ./afterbay bench storm --cells mixed --variants shuffle,balanced,replay --utilisations 9,27",
             "  ./afterbay bench storm --cells slow --variants load-aware-64,balanced --stages 3",
             "",
             "Exit codes: 0 done, 1 a run failed, a tuple was not acked once, a technique did nothing or",

@@ -82,8 +82,8 @@ final class WordRun implements AutoCloseable {
 
     /** The same with a daemon. */
     void kill(Daemon daemon) throws Exception {
+        awaitFed("one " + daemon, () -> cluster.daemon(daemon).size() == 1);
         List<ProcessHandle> before = cluster.daemon(daemon);
-        assertThat(before).hasSize(1);
         kill(before.get(0));
         awaitFed(
                 "another " + daemon,

@@ -7,50 +7,19 @@ import com.codahale.metrics.MetricRegistry;
 import io.afterbay.testing.Await;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Queue;
 import java.util.TreeMap;
-import java.util.concurrent.ConcurrentLinkedQueue;
-import org.apache.storm.Config;
-import org.apache.storm.metrics2.reporters.StormReporter;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** What the metric of balanced streams says on real Storm, after tuples have gone through. */
 class BalanceMetricsTest {
     private static final int WORDS = 400;
-    private static final Queue<MetricRegistry> REGISTRIES = new ConcurrentLinkedQueue<>();
 
     @TempDir private Path directory;
-
-    /** Storm makes one for each worker. */
-    public static final class Registries implements StormReporter {
-        @Override
-        @Deprecated
-        public void prepare(
-                MetricRegistry registry,
-                Map<String, Object> topologyConf,
-                Map<String, Object> reporterConf) {
-            REGISTRIES.add(registry);
-        }
-
-        @Override
-        public void start() {}
-
-        @Override
-        public void stop() {}
-
-        @Override
-        public void close() {}
-    }
-
-    @AfterEach
-    void forget() {
-        REGISTRIES.clear();
-    }
 
     /** The metric's values at all tasks that have it, by what comes behind its name's beginning. */
     private Map<String, List<Integer>> values(int workers) throws Exception {
@@ -68,19 +37,19 @@ class BalanceMetricsTest {
                         1);
         Measured measured = Measured.of(plan.run());
         Map<String, Object> conf = new HashMap<>(ExclamationTopology.conf(plan));
-        conf.put(
-                Config.TOPOLOGY_METRICS_REPORTERS,
-                List.of(Map.of("class", Registries.class.getName())));
+        conf.putAll(WorkerMetrics.conf(plan.run()));
         try (EmbeddedStorm storm = new EmbeddedStorm(directory)) {
             storm.submit(plan.run(), conf, ExclamationTopology.of(plan));
             Await.until("words are acked", () -> measured.ackedWords() >= WORDS);
-            Await.until(() -> "all workers: " + REGISTRIES, () -> REGISTRIES.size() == workers);
+            Collection<MetricRegistry> all = WorkerMetrics.of(plan.run());
+            Await.until(() -> "all workers: " + all, () -> all.size() == workers);
             Map<String, List<Integer>> values = new TreeMap<>();
-            REGISTRIES.forEach(registry -> add(registry, values));
+            all.forEach(registry -> add(registry, values));
             values.values().forEach(list -> list.sort(null));
             storm.kill(plan.run());
             return values;
         } finally {
+            WorkerMetrics.forget(plan.run());
             Measured.forget(plan.run());
         }
     }

@@ -49,7 +49,11 @@ record StormHome(Path directory) {
         return directory.resolve(name);
     }
 
-    /** Of storm.yaml. What has ended is seen soon; what is slow on a busy machine is let be. */
+    /**
+     * Of storm.yaml. What has ended is seen soon; what is slow on a busy machine is let be. Nimbus
+     * waits for longer than a Supervisor does for a silent worker and for the one in its place:
+     * else it would move their tasks.
+     */
     private String configuration() {
         return """
         storm.zookeeper.servers: [localhost]
@@ -63,10 +67,10 @@ record StormHome(Path directory) {
         nimbus.monitor.freq.secs: 1
         supervisor.monitor.frequency.secs: 1
         supervisor.worker.shutdown.sleep.secs: 1
-        nimbus.task.timeout.secs: 200
-        nimbus.supervisor.timeout.secs: 200
-        nimbus.task.launch.secs: 200
-        supervisor.worker.timeout.secs: 200
+        nimbus.task.timeout.secs: 600
+        nimbus.supervisor.timeout.secs: 600
+        nimbus.task.launch.secs: 600
+        supervisor.worker.timeout.secs: 100
         supervisor.worker.start.timeout.secs: 200
         worker.childopts: "%s"
         topology.worker.logwriter.childopts: "-Xmx32m %s"
