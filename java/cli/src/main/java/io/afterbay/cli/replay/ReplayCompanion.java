@@ -110,9 +110,7 @@ final class ReplayCompanion implements RunCompanion, AutoCloseable {
 
     private Optional<JobID> unseen() throws CommandFailure {
         try {
-            return sent == null || directory.progress().isPresent()
-                    ? Optional.empty()
-                    : sent.unseen(directory);
+            return sent == null ? Optional.empty() : sent.unseen(directory);
         } catch (ClusterException e) {
             throw new CommandFailure(CommandFailure.reason(e), e);
         } catch (InterruptedException e) {

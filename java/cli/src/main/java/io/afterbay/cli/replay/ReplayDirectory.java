@@ -282,9 +282,14 @@ final class ReplayDirectory {
         orders.job(job);
     }
 
-    /** It begins again, with another one. */
-    void forgetJob() throws CommandFailure {
-        orders.forgetJob();
+    /**
+     * It begins again, with another one: whatever was sent, and may still be on its way, is not
+     * wanted from now on.
+     *
+     * @return the one that was noted; empty if there was none
+     */
+    Optional<ReplayJob> supersedeJob() throws CommandFailure {
+        return orders.supersedeJob();
     }
 
     boolean exists() {
@@ -448,7 +453,7 @@ final class ReplayDirectory {
     }
 
     /**
-     * Holds it until {@link #release}, or the end of this process.
+     * Holds it until {@link #release}, or the end of this process; does nothing if it does already.
      *
      * @return false if another process does
      */
@@ -471,6 +476,11 @@ final class ReplayDirectory {
     /** Whether a process of it lives. */
     boolean isHeld() throws CommandFailure {
         return files.read("lock", lock::isHeld);
+    }
+
+    /** Whether a process of it lives beside this one. */
+    boolean isHeldByAnother() throws CommandFailure {
+        return files.read("lock", lock::isHeldByAnother);
     }
 
     ReplayState state() throws CommandFailure {
@@ -520,11 +530,28 @@ final class ReplayDirectory {
         try {
             return job == null || job.hasEnded(this) ? Optional.empty() : Optional.of(job);
         } catch (ClusterException e) {
-            throw new CommandFailure(
-                    "whether replay %s runs is not known: %s"
-                            .formatted(plan().id(), CommandFailure.reason(e)),
-                    e);
+            throw notKnown(e);
         }
+    }
+
+    /**
+     * Whether a job of it, which may not be the one that is noted, does something.
+     *
+     * @throws CommandFailure if nobody knows
+     */
+    boolean isAtWork(ReplayJob job) throws CommandFailure {
+        try {
+            return job.isAtWork(this);
+        } catch (ClusterException e) {
+            throw notKnown(e);
+        }
+    }
+
+    private CommandFailure notKnown(ClusterException e) throws CommandFailure {
+        return new CommandFailure(
+                "whether replay %s runs is not known: %s"
+                        .formatted(plan().id(), CommandFailure.reason(e)),
+                e);
     }
 
     private ReplayState alive() throws CommandFailure {
