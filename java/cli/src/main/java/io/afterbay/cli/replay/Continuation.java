@@ -166,6 +166,8 @@ final class Continuation {
         Optional<String> checkpoint = anew ? Optional.empty() : directory.newestCheckpoint();
         directory.forgetEnd();
         if (anew) {
+            // Else it would go on from them if it ended before it has one of its own.
+            directory.removeCheckpoints();
             directory.forgetProgress();
         }
         return directory.plan().startingFrom(checkpoint.orElse(null));

@@ -124,6 +124,15 @@ class ContinuationTest {
         assertThat(replay.isHeld()).isFalse();
     }
 
+    /** Where the first one was is nothing to go on from then. */
+    @Test
+    void whatIsBegunAnewAndEndsBeforeItHasACheckpointBeginsAtTheBeginningAgain() throws Exception {
+        for (boolean anew : List.of(true, false)) {
+            assertThat(resume(anew)).isEqualTo(ExitCode.OK);
+        }
+        assertThat(runs).hasSize(2).allSatisfy(plan -> assertThat(plan.run().from()).isNull());
+    }
+
     /** Between the look at the cluster and the new identifier. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
