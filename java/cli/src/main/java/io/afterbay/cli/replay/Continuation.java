@@ -79,7 +79,7 @@ final class Continuation {
             if (isOnlyLiveLeft()) {
                 return processes.run(directory.plan());
             }
-            if (state == ReplayState.FINISHED || state == ReplayState.CANCELLED) {
+            if (state.isOver()) {
                 throw new CommandFailure("replay %s is %s".formatted(id, state));
             }
             boolean isHeld = directory.isHeld();
@@ -140,7 +140,7 @@ final class Continuation {
 
     private void requireNotOver() throws CommandFailure {
         ReplayDirectory.Ended ended = directory.ended().orElse(null);
-        if (ended != null && ended.state() != ReplayState.FAILED) {
+        if (ended != null && ended.state().isOver()) {
             throw new CommandFailure("replay %s is %s".formatted(id, ended.state()));
         }
     }

@@ -35,7 +35,7 @@ final class RateCommand implements Callable<Integer> {
                             .formatted(id));
         }
         ReplayState state = directory.state();
-        if (state == ReplayState.FINISHED || state == ReplayState.CANCELLED) {
+        if (state.isOver()) {
             throw new CommandFailure("replay %s is %s".formatted(id, state));
         }
         directory.rate(rate);

@@ -25,6 +25,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.UUID;
 import java.util.function.Function;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -49,8 +50,11 @@ import org.jspecify.annotations.Nullable;
  * </pre>
  */
 final class ReplayDirectory {
-    /** Of directories that are being made; no identifier begins with a dot. */
-    private static final String UNFINISHED = ".new-";
+    /** Begins what is no replay, or not yet, or not any more; no identifier begins with a dot. */
+    private static final String HIDDEN = ".";
+
+    private static final String UNFINISHED = HIDDEN + "new-";
+    private static final String REMOVED = HIDDEN + "removed-";
 
     private static final String PLAN = "plan.json";
     private static final String OUTCOME = "outcome.json";
@@ -147,12 +151,26 @@ final class ReplayDirectory {
 
     /** Of all that were begun. */
     static List<ReplayDirectory> all(Path root) throws CommandFailure {
+        return list(root).stream()
+                .filter(path -> !isCalled(path, HIDDEN) && Files.exists(path.resolve(PLAN)))
+                .map(ReplayDirectory::new)
+                .toList();
+    }
+
+    /** Removes what is left of removals that were cut off. */
+    static void sweep(Path root) throws CommandFailure {
+        list(root).stream()
+                .filter(path -> isCalled(path, REMOVED))
+                .forEach(WorkDirectory::remove);
+    }
+
+    private static boolean isCalled(Path path, String beginning) {
+        return path.getFileName().toString().startsWith(beginning);
+    }
+
+    private static List<Path> list(Path root) throws CommandFailure {
         try (Stream<Path> found = Files.list(root)) {
-            return found.filter(path -> !path.getFileName().toString().startsWith(UNFINISHED))
-                    .filter(path -> Files.exists(path.resolve(PLAN)))
-                    .sorted()
-                    .map(ReplayDirectory::new)
-                    .toList();
+            return found.sorted().toList();
         } catch (NoSuchFileException e) {
             return List.of();
         } catch (IOException e) {
@@ -225,15 +243,19 @@ final class ReplayDirectory {
         }
     }
 
-    /** Nothing has come of it. Whoever tells it something meanwhile does so before, or never. */
+    /**
+     * Nothing is left of it, also elsewhere. Whoever tells it something meanwhile does so before, or
+     * never.
+     */
     void remove() throws CommandFailure {
-        var unused =
+        Path removed = directory.resolveSibling(REMOVED + UUID.randomUUID());
+        WorkDirectory.remove(
                 orders.alone(
                         () -> {
                             storage().remove();
-                            WorkDirectory.remove(directory);
-                            return true;
-                        });
+                            // At once: half of a replay would be neither there nor gone.
+                            return Files.move(directory, removed, StandardCopyOption.ATOMIC_MOVE);
+                        }));
     }
 
     String savepointsUri() throws CommandFailure {
@@ -397,6 +419,16 @@ final class ReplayDirectory {
 
     Optional<Ended> ended() throws CommandFailure {
         return files.find(OUTCOME, Ended.class);
+    }
+
+    /** When that was noted. */
+    Optional<Instant> endedAt() throws CommandFailure {
+        return files.has(OUTCOME)
+                ? Optional.of(
+                        files.read(
+                                OUTCOME,
+                                () -> Files.getLastModifiedTime(files.path(OUTCOME)).toInstant()))
+                : Optional.empty();
     }
 
     boolean hasFinished() throws CommandFailure {

@@ -3,7 +3,6 @@ package io.afterbay.cli.replay;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.afterbay.cli.remote.ClusterAddress;
 import io.afterbay.cli.remote.ClusterRest;
 import io.afterbay.command.CommandFailure;
 import io.afterbay.command.ExitCode;
@@ -24,7 +23,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** A replay that is resumed while its job is late, or another command resumes it, too. */
 class ContinuationTest {
-    private static final ClusterAddress CLUSTER = new ClusterAddress("flink", 8081);
     private static final String JOB = "0123456789abcdef0123456789abcdef";
     private static final ReplayProgress PROGRESS = new ReplayProgress(7, 1, 600, false);
 
@@ -49,12 +47,12 @@ class ContinuationTest {
         Path made =
                 ReplayDirectory.create(
                                 root,
-                                BlockedLiveTest.plan(),
-                                BlockedLiveTest.engine(),
+                                TestReplays.blocking("past"),
+                                TestReplays.engine(),
                                 new RateChoice(500, false))
                         .path();
         replay = ReplayDirectory.of(made, address -> new ClusterRest(address, this::answer));
-        replay.job(new ReplayJob(CLUSTER, JOB));
+        replay.job(new ReplayJob(TestReplays.CLUSTER, JOB));
         control().tell(PROGRESS);
         Path checkpoint = made.resolve("checkpoints/job/chk-4");
         Files.createDirectories(checkpoint);
@@ -153,7 +151,7 @@ class ContinuationTest {
         hook =
                 request -> {
                     if (request == lastLook) {
-                        others.add(HeldReplay.hold(replay.path()));
+                        others.add(HeldReplay.hold(replay.path(), ReplayLock.Holder.COMMAND));
                     }
                 };
         try {
@@ -165,7 +163,7 @@ class ContinuationTest {
         }
         assertThat(others).hasSize(1);
         assertThat(runs).isEmpty();
-        assertThat(replay.job()).contains(new ReplayJob(CLUSTER, JOB));
+        assertThat(replay.job()).contains(new ReplayJob(TestReplays.CLUSTER, JOB));
         assertThat(replay.progress()).contains(PROGRESS);
         assertThat(replay.ended()).isPresent();
     }
@@ -189,7 +187,7 @@ class ContinuationTest {
     /** Else a rate that is told at this moment fails, or names a job that nobody sends. */
     @Test
     void whatIsToldNamesTheJobThatIsNoted() throws Exception {
-        assertThat(replay.supersedeJob()).contains(new ReplayJob(CLUSTER, JOB));
+        assertThat(replay.supersedeJob()).contains(new ReplayJob(TestReplays.CLUSTER, JOB));
         String next = replay.job().orElseThrow().id();
         assertThat(next).hasSize(JOB.length()).isNotEqualTo(JOB);
         assertThat(control().orders()).isEqualTo(new ReplayOrders(500, next, false));

@@ -6,8 +6,8 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * A process that holds a replay as a command does: two commands are two processes, since a process
- * is never refused what it has locked itself.
+ * A process that holds a replay: two that do not know of each other are two processes, since one is
+ * never refused what it has locked itself.
  */
 final class HeldReplay implements AutoCloseable {
     private static final int HELD = '+';
@@ -18,9 +18,9 @@ final class HeldReplay implements AutoCloseable {
     }
 
     /** Returns when it does. */
-    static HeldReplay hold(Path directory) throws IOException {
+    static HeldReplay hold(Path directory, ReplayLock.Holder as) throws IOException {
         List<String> command = OwnJvm.command(HeldReplay.class.getName());
-        command.add(directory.toString());
+        command.addAll(List.of(directory.toString(), as.name()));
         Process process =
                 new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
         HeldReplay held = new HeldReplay(process);
@@ -38,7 +38,7 @@ final class HeldReplay implements AutoCloseable {
 
     /** Ends with its input. */
     public static void main(String[] args) throws Exception {
-        if (new ReplayLock(Path.of(args[0])).hold(ReplayLock.Holder.COMMAND)) {
+        if (new ReplayLock(Path.of(args[0])).hold(ReplayLock.Holder.valueOf(args[1]))) {
             System.out.write(HELD);
             System.out.flush();
             while (System.in.read() >= 0) {
