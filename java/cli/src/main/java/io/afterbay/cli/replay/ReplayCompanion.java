@@ -74,9 +74,7 @@ final class ReplayCompanion implements RunCompanion, AutoCloseable {
         news.add("replay %s of %s".formatted(plan.id(), plan.range()));
         submissions = engine.submissions();
         engine.submissions().rewriteBy(this::rewrite);
-        directory.session(
-                new ReplayDirectory.Session(
-                        System.currentTimeMillis(), ReplayReport.of(directory).share()));
+        directory.session(new ReplayDirectory.Session(System.currentTimeMillis()));
     }
 
     private void rewrite(StreamGraph job) throws CommandFailure {

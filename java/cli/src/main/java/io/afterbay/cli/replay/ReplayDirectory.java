@@ -43,7 +43,7 @@ import org.jspecify.annotations.Nullable;
  *   budget.json                what the live job may need, if that decides on the rate
  *   job.json                   its job, if that is on a cluster
  *   live.json                  the live job, if that was stopped for it (LiveStop)
- *   session.json               since when it has its pace, and how far it was then
+ *   session.json               since when its newest process is at work
  *   command.lock, worker.lock  locked as long as these processes live
  *   cancel                     it is to end
  *   outcome.json               how it has ended
@@ -73,10 +73,9 @@ final class ReplayDirectory {
     private @Nullable ReplayStorage storage;
 
     /**
-     * @param startedMs when its process began, or somebody asked for another rate, or resumed it
-     * @param share that was done then, from 0 to 1
+     * @param startedMs when its process began
      */
-    record Session(long startedMs, double share) {}
+    record Session(long startedMs) {}
 
     /** How it has ended. */
     record Ended(ReplayState state, @Nullable String problem) {}
@@ -319,7 +318,12 @@ final class ReplayDirectory {
     }
 
     Optional<ReplayProgress> progress() throws CommandFailure {
-        return files.read("control", () -> control().progress());
+        return ReplayProgress.of(progressOfSources());
+    }
+
+    /** Of each source; empty until the first has told something. */
+    List<ReplayProgress> progressOfSources() throws CommandFailure {
+        return files.read("control", () -> control().progressOfSources());
     }
 
     /** Empty if its rows are not merged with others, or not yet. */
@@ -334,7 +338,6 @@ final class ReplayDirectory {
     /** Tells another rate, and notes it. */
     void rate(RateChoice rate) throws CommandFailure {
         WantedRate wanted = orders.change(known -> rate.wanted(known.paused()));
-        beginPace();
         timelineEntry(
                 RateTimeline.Entry.now(
                         wanted.rate(),
@@ -348,24 +351,12 @@ final class ReplayDirectory {
         boolean before = rate().paused();
         WantedRate wanted = orders.change(known -> known.paused(isPaused));
         if (before != isPaused) {
-            beginPace();
             timelineEntry(
                     RateTimeline.Entry.now(
                             isPaused ? 0 : wanted.rate(),
                             isPaused ? "paused" : "resumed",
                             recordsPerSecond(),
                             null));
-        }
-    }
-
-    /** What is left is told from here on: the pace before says nothing about it. */
-    private void beginPace() throws CommandFailure {
-        if (session().isPresent()) {
-            ReplayProgress known = progress().orElse(null);
-            session(
-                    new Session(
-                            System.currentTimeMillis(),
-                            known == null ? 0 : ReplayReport.share(plan(), known)));
         }
     }
 

@@ -226,35 +226,11 @@ class ReplayDirectoryTest {
         assertThat(afterbay("status", ID)).isZero();
     }
 
-    /** An hour of pause is no pace. */
-    @Test
-    void whatIsLeftIsToldByThePaceSinceItWasResumedOrGotItsRate() throws Exception {
-        ReplayDirectory replay = create(500);
-        replay.pause(true);
-        assertThat(replay.session()).as("it has not begun").isEmpty();
-        control(replay).tell(new ReplayProgress(7, 1, 600, false));
-        for (boolean isResumed : List.of(true, false)) {
-            long before = System.currentTimeMillis();
-            replay.session(new ReplayDirectory.Session(before - 3_600_000, 0));
-            if (isResumed) {
-                replay.pause(false);
-            } else {
-                replay.rate(new RateChoice(7, false));
-            }
-            ReplayDirectory.Session session = replay.session().orElseThrow();
-            assertThat(session.share()).isEqualTo(0.5);
-            assertThat(session.startedMs()).isGreaterThanOrEqualTo(before);
-            replay.session(new ReplayDirectory.Session(before - 3_600_000, 0));
-            replay.pause(false); // as it is
-            assertThat(replay.session().orElseThrow().share()).isZero();
-        }
-    }
-
     /** A job goes on without them for long, as on a full disk. */
     @Test
     void itsStatusSaysThatNoCheckpointsCome() throws Exception {
         ReplayDirectory replay = create(500);
-        replay.session(new ReplayDirectory.Session(System.currentTimeMillis() - 600_000, 0));
+        replay.session(new ReplayDirectory.Session(System.currentTimeMillis() - 600_000));
         assertThat(afterbay("status", ID)).isZero();
         assertThat(told).as("it is not at work").doesNotContain("no checkpoint");
         assertThat(replay.hold(ReplayLock.Holder.COMMAND)).isTrue();
