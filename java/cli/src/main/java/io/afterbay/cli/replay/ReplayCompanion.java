@@ -71,7 +71,9 @@ final class ReplayCompanion implements RunCompanion, AutoCloseable {
             adaptive = AdaptiveReplay.start(directory, live);
         }
         libraries = engine.libraries();
-        news.add("replay %s of %s".formatted(plan.id(), plan.range()));
+        String priority =
+                directory.priority().map(known -> ", with " + known.text()).orElse("");
+        news.add("replay %s of %s%s".formatted(plan.id(), plan.range(), priority));
         submissions = engine.submissions();
         engine.submissions().rewriteBy(this::rewrite);
         directory.session(new ReplayDirectory.Session(System.currentTimeMillis()));

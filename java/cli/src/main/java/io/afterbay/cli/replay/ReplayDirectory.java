@@ -44,6 +44,7 @@ import org.jspecify.annotations.Nullable;
  *   job.json                   its job, if that is on a cluster
  *   live.json                  the live job, if that was stopped for it (LiveStop)
  *   session.json               since when its newest process is at work
+ *   priority.json              what its newest process leaves to others, if that is on this machine
  *   command.lock, worker.lock  locked as long as these processes live
  *   cancel                     it is to end
  *   outcome.json               how it has ended
@@ -61,6 +62,7 @@ final class ReplayDirectory {
     private static final String SESSION = "session.json";
     private static final String TIMELINE = "timeline.jsonl";
     private static final String BUDGET = "budget.json";
+    private static final String PRIORITY = "priority.json";
     private static final String LIVE_STOP = "live.json";
 
     private final Path directory;
@@ -406,6 +408,15 @@ final class ReplayDirectory {
 
     void session(Session session) throws CommandFailure {
         files.write(SESSION, session);
+    }
+
+    /** Empty if it is on a cluster, or has not begun yet. */
+    Optional<Priority> priority() throws CommandFailure {
+        return files.find(PRIORITY, Priority.class);
+    }
+
+    void priority(Priority priority) throws CommandFailure {
+        files.write(PRIORITY, priority);
     }
 
     Optional<Ended> ended() throws CommandFailure {

@@ -26,6 +26,7 @@ import org.jspecify.annotations.Nullable;
  * @param timeline of the rate
  * @param budget of the live job; null if it does not decide on the rate
  * @param left until its end ({@link TimeLeft}); null if that is not known
+ * @param priority of its newest process; null if it runs on a cluster, or has not begun
  * @param merged what its merge with the live job's output has done; null if there is none
  * @param problem why it failed, or null
  */
@@ -43,6 +44,7 @@ record ReplayReport(
         List<RateTimeline.Entry> timeline,
         @Nullable LiveBudget budget,
         @Nullable Duration left,
+        @Nullable Priority priority,
         @Nullable MergeFigures merged,
         @Nullable String problem) {
     static ReplayReport of(ReplayDirectory directory) throws CommandFailure {
@@ -67,6 +69,7 @@ record ReplayReport(
                 directory.timeline(),
                 directory.budget().orElse(null),
                 state == ReplayState.RUNNING ? TimeLeft.of(plan, sources) : null,
+                directory.priority().orElse(null),
                 directory.merged().orElse(null),
                 state == ReplayState.FAILED
                         ? directory.ended().map(ReplayDirectory.Ended::problem).orElse(null)
@@ -128,6 +131,11 @@ record ReplayReport(
                 : "%d h %d min".formatted(seconds / 3600, seconds % 3600 / 60);
     }
 
+    /** Nothing if it does not run here. */
+    String precedence() {
+        return priority == null || !state.isAlive() ? "" : ", " + priority.text();
+    }
+
     /** What to do next, for who has it before them. */
     String way() {
         return switch (state) {
@@ -182,6 +190,9 @@ record ReplayReport(
             node.putNull("left_s");
         } else {
             node.put("left_s", left.toSeconds());
+        }
+        if (priority != null) {
+            priority.json(node.putObject("priority"));
         }
         if (merged != null) {
             node.put("conflicts", merged.conflicts());

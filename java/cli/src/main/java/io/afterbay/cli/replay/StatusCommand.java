@@ -75,7 +75,10 @@ final class StatusCommand implements Callable<Integer> {
 
     static String text(ReplayDirectory directory) throws CommandFailure {
         ReplayReport report = ReplayReport.of(directory);
-        return report.line() + checkpoints(directory, report) + report.way();
+        return report.line()
+                + report.precedence()
+                + checkpoints(directory, report)
+                + report.way();
     }
 
     /** Nothing about them, if they come. */

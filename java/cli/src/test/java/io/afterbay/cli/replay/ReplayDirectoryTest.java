@@ -5,8 +5,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.afterbay.cli.engine.EngineSettings;
 import io.afterbay.cli.job.Outcome;
+import io.afterbay.cli.process.LowWeight;
 import io.afterbay.cli.remote.ClusterAddress;
 import io.afterbay.cli.remote.ClusterRest;
 import io.afterbay.command.CommandFailure;
@@ -243,6 +245,23 @@ class ReplayDirectoryTest {
         Files.createDirectories(checkpoint);
         Files.writeString(checkpoint.resolve("_metadata"), "");
         assertThat(StatusCommand.text(replay)).doesNotContain("no checkpoint");
+    }
+
+    /** Where groups cannot be weighed, it is nice alone. */
+    @Test
+    void itsStatusSaysWhatItLeavesToOthersAsLongAsItRuns() throws Exception {
+        ReplayDirectory replay = create(500);
+        assertThat(ReplayReport.of(replay).priority()).isNull();
+        replay.priority(new Priority(10, 10, null));
+        assertThat(StatusCommand.text(replay)).as("it does not run").doesNotContain("nice");
+        assertThat(replay.hold(ReplayLock.Holder.COMMAND)).isTrue();
+        assertThat(StatusCommand.text(replay)).endsWith(", nice 10, cpu.weight 10");
+        replay.priority(Priority.with(LowWeight.NONE));
+        assertThat(StatusCommand.text(replay)).endsWith(", nice 10");
+        ObjectNode json = new ObjectMapper().createObjectNode();
+        ReplayReport.of(replay).json(json);
+        assertThat(json.path("priority").toString())
+                .isEqualTo("{\"nice\":10,\"cpu_weight\":null,\"io_weight\":null}");
     }
 
     /** Its users may have meant other times than the records have. */
