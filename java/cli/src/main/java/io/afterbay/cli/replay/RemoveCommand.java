@@ -84,7 +84,7 @@ final class RemoveCommand implements Callable<Integer> {
                 remove(id);
             }
         }
-        ReplayDirectory.sweep(place.root());
+        place.replays().sweep();
         if (json) {
             System.out.println(MAPPER.writeValueAsString(list));
         } else if (list.isEmpty()) {
@@ -105,14 +105,14 @@ final class RemoveCommand implements Callable<Integer> {
 
     private void remove(String id) throws InterruptedException {
         try {
-            remove(id, ReplayDirectory.find(place.root(), id));
+            remove(id, place.replays().find(id));
         } catch (CommandFailure e) {
             tell(id, e);
         }
     }
 
     private void removeEnded() throws CommandFailure, InterruptedException {
-        for (ReplayDirectory directory : ReplayDirectory.all(place.root())) {
+        for (ReplayDirectory directory : place.replays().all()) {
             String id = String.valueOf(directory.path().getFileName());
             try {
                 if (isChosen(directory)) {

@@ -71,8 +71,7 @@ final class ReplayCompanion implements RunCompanion, AutoCloseable {
             adaptive = AdaptiveReplay.start(directory, live);
         }
         libraries = engine.libraries();
-        String priority =
-                directory.priority().map(known -> ", with " + known.text()).orElse("");
+        String priority = directory.priority().map(known -> ", with " + known.text()).orElse("");
         news.add("replay %s of %s%s".formatted(plan.id(), plan.range(), priority));
         submissions = engine.submissions();
         engine.submissions().rewriteBy(this::rewrite);

@@ -18,7 +18,6 @@ import io.afterbay.replay.merge.MergeFigures;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.time.Instant;
@@ -27,7 +26,6 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.function.Function;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -51,12 +49,6 @@ import org.jspecify.annotations.Nullable;
  * </pre>
  */
 final class ReplayDirectory {
-    /** Begins what is no replay, or not yet, or not any more; no identifier begins with a dot. */
-    private static final String HIDDEN = ".";
-
-    private static final String UNFINISHED = HIDDEN + "new-";
-    private static final String REMOVED = HIDDEN + "removed-";
-
     private static final String PLAN = "plan.json";
     private static final String OUTCOME = "outcome.json";
     private static final String SESSION = "session.json";
@@ -111,7 +103,7 @@ final class ReplayDirectory {
             }
             ReplayStorage storage = ReplayStorage.of(plan, engine, directory);
             storage.requireUnused();
-            Path whole = Files.createTempDirectory(root, UNFINISHED);
+            Path whole = Files.createTempDirectory(root, KeptReplays.UNFINISHED);
             ReplayDirectory making = new ReplayDirectory(whole);
             making.handover.plan(plan);
             making.handover.settings(engine.keepingCheckpoints(storage.checkpoints().toString()));
@@ -137,46 +129,6 @@ final class ReplayDirectory {
      */
     static ReplayDirectory of(Path directory, Function<ClusterAddress, ClusterRest> clusters) {
         return new ReplayDirectory(directory, clusters);
-    }
-
-    /** Of a replay that was begun. */
-    static ReplayDirectory find(Path root, String id) throws CommandFailure {
-        Path directory = root.resolve(id);
-        if (!Files.exists(directory.resolve(PLAN))) {
-            throw new CommandFailure(
-                    "there is no replay %s in %s; './afterbay replay status' lists them"
-                            .formatted(id, root));
-        }
-        return new ReplayDirectory(directory);
-    }
-
-    /** Of all that were begun. */
-    static List<ReplayDirectory> all(Path root) throws CommandFailure {
-        return list(root).stream()
-                .filter(path -> !isCalled(path, HIDDEN) && Files.exists(path.resolve(PLAN)))
-                .map(ReplayDirectory::new)
-                .toList();
-    }
-
-    /** Removes what is left of removals that were cut off. */
-    static void sweep(Path root) throws CommandFailure {
-        list(root).stream()
-                .filter(path -> isCalled(path, REMOVED))
-                .forEach(WorkDirectory::remove);
-    }
-
-    private static boolean isCalled(Path path, String beginning) {
-        return path.getFileName().toString().startsWith(beginning);
-    }
-
-    private static List<Path> list(Path root) throws CommandFailure {
-        try (Stream<Path> found = Files.list(root)) {
-            return found.sorted().toList();
-        } catch (NoSuchFileException e) {
-            return List.of();
-        } catch (IOException e) {
-            throw new CommandFailure(root + ": " + CommandFailure.reason(e), e);
-        }
     }
 
     Path path() {
@@ -245,11 +197,11 @@ final class ReplayDirectory {
     }
 
     /**
-     * Nothing is left of it, also elsewhere. Whoever tells it something meanwhile does so before, or
-     * never.
+     * Nothing is left of it, also elsewhere. Whoever tells it something meanwhile does so before,
+     * or never.
      */
     void remove() throws CommandFailure {
-        Path removed = directory.resolveSibling(REMOVED + UUID.randomUUID());
+        Path removed = directory.resolveSibling(KeptReplays.REMOVED + UUID.randomUUID());
         WorkDirectory.remove(
                 orders.alone(
                         () -> {

@@ -78,7 +78,7 @@ class RemovalTest {
         ReplayVerb ended = remove("--ended");
         assertThat(ended.code()).isEqualTo(ExitCode.OK);
         assertThat(ended.out()).isEqualTo("no replays to remove in " + root() + "\n");
-        assertThat(ReplayDirectory.all(root())).hasSize(2);
+        assertThat(new KeptReplays(root()).all()).hasSize(2);
         assertThat(remove(ID, "failed").code()).isEqualTo(ExitCode.OK);
         assertThat(root()).isEmptyDirectory();
     }
@@ -231,9 +231,8 @@ class RemovalTest {
     }
 
     private List<String> names() throws CommandFailure {
-        return ReplayDirectory.all(root()).stream()
-                .map(replay -> replay.path().getFileName().toString())
-                .toList();
+        return new KeptReplays(root())
+                .all().stream().map(replay -> replay.path().getFileName().toString()).toList();
     }
 
     @Test
@@ -265,7 +264,7 @@ class RemovalTest {
     void whatARemovalThatWasCutOffHasLeftIsNoReplayAndIsRemoved() throws Exception {
         Files.createDirectories(root().resolve(".removed-1"));
         Files.writeString(root().resolve(".removed-1/plan.json"), "{");
-        assertThat(ReplayDirectory.all(root())).isEmpty();
+        assertThat(new KeptReplays(root()).all()).isEmpty();
         assertThat(remove("--ended").code()).isEqualTo(ExitCode.OK);
         assertThat(root()).isEmptyDirectory();
     }

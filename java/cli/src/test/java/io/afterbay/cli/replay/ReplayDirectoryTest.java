@@ -38,13 +38,13 @@ class ReplayDirectoryTest {
         assertThat(created.engine().checkpointDirectory()).isEqualTo(created.checkpointsUri());
         assertThat(created.rate()).isEqualTo(new WantedRate(500.0, false, false));
         assertThat(control(created).rate()).isEqualTo(500);
-        assertThat(ReplayDirectory.all(root)).hasSize(1);
+        assertThat(new KeptReplays(root).all()).hasSize(1);
         try (var files = Files.list(root)) {
             assertThat(files).containsExactly(created.path());
         }
         Files.createDirectory(root.resolve(".new-1"));
         Files.writeString(root.resolve(".new-1/plan.json"), "{");
-        assertThat(ReplayDirectory.all(root)).hasSize(1);
+        assertThat(new KeptReplays(root).all()).hasSize(1);
         assertThatThrownBy(() -> create(1))
                 .isInstanceOf(CommandFailure.class)
                 .hasMessageContaining("--id mine: there is a replay of that name")
@@ -207,8 +207,7 @@ class ReplayDirectoryTest {
                 .hasMessageContaining("choose another --id");
         assertThat(root.resolve("b")).isEmptyDirectory();
         first.remove();
-        assertThat(ReplayDirectory.create(root.resolve("b"), plan, engine, rate).exists())
-                .isTrue();
+        assertThat(ReplayDirectory.create(root.resolve("b"), plan, engine, rate).exists()).isTrue();
     }
 
     @Test
