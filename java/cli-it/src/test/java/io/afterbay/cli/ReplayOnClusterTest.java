@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.afterbay.cli.remote.ClusterAddress;
+import io.afterbay.cli.remote.ClusterJob;
 import io.afterbay.cli.remote.ClusterRest;
 import io.afterbay.cli.remote.JobView;
 import io.afterbay.command.ExitCode;
@@ -299,12 +300,15 @@ class ReplayOnClusterTest {
         Await.until("its job to end", () -> status().path("state").asText().equals("interrupted"));
 
         Process again = command.start("replay", "resume", "alone", "--dir", place());
+        ClusterRest asked = new ClusterRest(new ClusterAddress(rest.getHost(), rest.getPort()));
         Await.until(
                 () -> "another job: " + command.err(),
-                () ->
-                        runs(again)
-                                && status().path("state").asText().equals("running")
-                                && !status().path("job_id").asText().equals(job));
+                () -> {
+                    String another = status().path("job_id").asText();
+                    return runs(again)
+                            && !another.equals(job)
+                            && new ClusterJob(asked, another).state().isPresent();
+                });
         again.descendants().forEach(ProcessHandle::destroyForcibly);
         again.destroyForcibly();
         Await.until("the end of the command", () -> !again.isAlive());

@@ -92,6 +92,8 @@ class ReplayRunTest {
         Await.until("no more records come", () -> progress().recordsPerSecond() == 0);
         assertThat(replay.isAlive()).isTrue();
         assertThat(status().get("share").asDouble()).isLessThan(1);
+        assertThat(status().at("/priority/nice").asInt()).isEqualTo(10);
+        assertThat(text(progress)).contains(", with nice 10");
 
         List<ProcessHandle> worker = replay.children().toList();
         assertThat(worker).isNotEmpty();

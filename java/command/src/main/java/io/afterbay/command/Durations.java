@@ -7,11 +7,26 @@ import java.util.regex.Pattern;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
-/** Durations as users write them: {@code 500ms}, {@code 10s}, {@code 2min}, or {@code off}. */
+/**
+ * Durations as users write them: {@code 500ms}, {@code 10s}, {@code 2min}, {@code 7d}, or {@code
+ * off}.
+ */
 public final class Durations implements ITypeConverter<Duration> {
-    private static final Pattern FORM = Pattern.compile("(\\d{1,9})\\s*(ms|s|m|min|h)");
+    private static final Pattern FORM = Pattern.compile("(\\d{1,9})\\s*(ms|s|m|min|h|d)");
     private static final Map<String, Long> MILLIS =
-            Map.of("ms", 1L, "s", 1_000L, "m", 60_000L, "min", 60_000L, "h", 3_600_000L);
+            Map.of(
+                    "ms",
+                    1L,
+                    "s",
+                    1_000L,
+                    "m",
+                    60_000L,
+                    "min",
+                    60_000L,
+                    "h",
+                    3_600_000L,
+                    "d",
+                    86_400_000L);
 
     @Override
     public Duration convert(String text) {
@@ -23,7 +38,7 @@ public final class Durations implements ITypeConverter<Duration> {
             throw new TypeConversionException(
                     "'"
                             + text
-                            + "' is not a duration; use ms, s, min or h, for example 10s, or off");
+                            + "' is not a duration; use ms, s, min, h or d, for example 10s, or off");
         }
         long unit = MILLIS.getOrDefault(matcher.group(2), 1L);
         return Duration.ofMillis(Long.parseLong(matcher.group(1)) * unit);

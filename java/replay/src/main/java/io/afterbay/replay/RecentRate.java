@@ -3,7 +3,7 @@ package io.afterbay.replay;
 import java.util.ArrayDeque;
 import java.util.Deque;
 
-/** How much a growing count has grown per second in the last five seconds. */
+/** How much a growing count has grown per second in the last five seconds, or since a restart. */
 final class RecentRate {
     private static final long WINDOW_NANOS = 5_000_000_000L;
 
@@ -20,6 +20,15 @@ final class RecentRate {
         samples.addLast(new Sample(nanos, count));
         while (samples.size() > 2 && nanos - samples.peekFirst().nanos() > WINDOW_NANOS) {
             samples.removeFirst();
+        }
+    }
+
+    /** What was before the last sample says nothing about what comes. */
+    void restart() {
+        Sample last = samples.peekLast();
+        samples.clear();
+        if (last != null) {
+            samples.addLast(last);
         }
     }
 

@@ -136,29 +136,24 @@ public final class ReplayControl {
 
     /** Over all sources; empty until the first has told something. */
     public Optional<ReplayProgress> progress() throws IOException {
-        Map<String, String> first = told(0);
-        if (first == null) {
-            return Optional.empty();
-        }
-        ReplayProgress sum = progress(first);
-        for (int source = 1; source < number(first, "sources"); source++) {
-            Map<String, String> other = told(source);
-            sum =
-                    sum(
-                            sum,
-                            other == null
-                                    ? new ReplayProgress(0, 0, number(first, "from_ms"), false)
-                                    : progress(other));
-        }
-        return Optional.of(sum);
+        return ReplayProgress.of(progressOfSources());
     }
 
-    private static ReplayProgress sum(ReplayProgress one, ReplayProgress other) {
-        return new ReplayProgress(
-                one.records() + other.records(),
-                one.recordsPerSecond() + other.recordsPerSecond(),
-                Math.min(one.reachedMs(), other.reachedMs()),
-                one.hasEnded() && other.hasEnded());
+    /** Of each source, by its number; empty until the first has told something. */
+    public List<ReplayProgress> progressOfSources() throws IOException {
+        Map<String, String> first = told(0);
+        if (first == null) {
+            return List.of();
+        }
+        List<ReplayProgress> all = new ArrayList<>(List.of(progress(first)));
+        for (int source = 1; source < number(first, "sources"); source++) {
+            Map<String, String> other = told(source);
+            all.add(
+                    other == null
+                            ? new ReplayProgress(0, 0, number(first, "from_ms"), false)
+                            : progress(other));
+        }
+        return all;
     }
 
     private static ReplayProgress progress(Map<String, String> source) throws IOException {

@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
+import java.util.function.LongSupplier;
 import org.apache.flink.api.connector.source.SourceEvent;
 import org.apache.flink.api.connector.source.SourceSplit;
 import org.apache.flink.api.connector.source.SplitEnumerator;
@@ -40,18 +41,25 @@ final class ReplayEnumerator<SplitT extends SourceSplit, EnumT>
     private final RecentRate recentRate = new RecentRate();
     private final Map<Integer, RecentRate> ratesOfReaders = new HashMap<>();
     private final Map<Integer, Double> sentShares = new HashMap<>();
+    private final LongSupplier nanoClock;
     private final @Nullable String begunBy;
     private volatile @Nullable Double rate;
     private boolean hadAllEnded;
     private volatile @Nullable ReplayProgress newest;
     private volatile @Nullable ReplayProgress told;
 
+    /**
+     * @param state to go on from
+     * @param nanoClock {@link System#nanoTime}, but for tests
+     */
     ReplayEnumerator(
             SplitEnumerator<SplitT, EnumT> enumerator,
             SplitEnumeratorContext<ReplaySplit<SplitT>> context,
             ReplayEnumeratorState<EnumT> state,
             ReplayRange range,
-            SourceControl control) {
+            SourceControl control,
+            LongSupplier nanoClock) {
+        this.nanoClock = nanoClock;
         this.enumerator = enumerator;
         this.context = context;
         this.range = range;
@@ -108,13 +116,16 @@ final class ReplayEnumerator<SplitT extends SourceSplit, EnumT>
         if (failure != null && rate == null) {
             throw new FlinkRuntimeException("no rate for " + control, failure);
         }
+        Double before = rate;
         if (failure != null) {
             LOG.warn("the rate of {} cannot be read: it stays {}/s", control, rate, failure);
         } else {
             rate = Objects.requireNonNull(newRate);
         }
-        long nowNanos = System.nanoTime();
-        measure(nowNanos);
+        measure(nanoClock.getAsLong());
+        if (!Objects.equals(before, rate)) {
+            recentRate.restart();
+        }
         share();
     }
 
@@ -207,7 +218,7 @@ final class ReplayEnumerator<SplitT extends SourceSplit, EnumT>
             share();
         }
         if (haveAllEnded()) {
-            measure(System.nanoTime());
+            measure(nanoClock.getAsLong());
             context.callAsync(this::meetControl, this::controlled);
         }
     }

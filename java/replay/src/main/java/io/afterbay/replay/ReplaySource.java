@@ -95,7 +95,7 @@ final class ReplaySource<T, SplitT extends SourceSplit, EnumT>
                 checkpoint == null
                         ? bounded.source().createEnumerator(own)
                         : bounded.restoreEnumerator(own, checkpoint);
-        return new ReplayEnumerator<>(enumerator, context, state, range, control);
+        return new ReplayEnumerator<>(enumerator, context, state, range, control, System::nanoTime);
     }
 
     @Override

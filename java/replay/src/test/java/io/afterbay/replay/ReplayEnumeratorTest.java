@@ -22,6 +22,8 @@ class ReplayEnumeratorTest {
 
     @TempDir private Path directory;
     private ReplayControl control;
+    private long nanos;
+    private long records;
     private final NumberSequenceSource source = new NumberSequenceSource(0, 99);
     private final RecordingContext<ReplaySplit<NumberSequenceSplit>> context =
             new RecordingContext<>();
@@ -41,7 +43,8 @@ class ReplayEnumeratorTest {
                 context,
                 state,
                 RANGE,
-                new SourceControl(directory.toUri(), replay, JOB, 0, 1, RANGE.fromMs(), "numbers"));
+                new SourceControl(directory.toUri(), replay, JOB, 0, 1, RANGE.fromMs(), "numbers"),
+                () -> nanos);
     }
 
     private void register() {
@@ -71,6 +74,43 @@ class ReplayEnumeratorTest {
         assertThat(progress.records()).isEqualTo(100);
         assertThat(progress.reachedMs()).isEqualTo(100);
         assertThat(progress.hasEnded()).isTrue();
+    }
+
+    /** Neither a pause nor another rate before it says how fast the replay is now. */
+    @Test
+    void whatComesPerSecondIsMeasuredSinceTheRateWasChanged() throws Exception {
+        enumerator.start();
+        register();
+        for (int half = 0; half < 20; half++) {
+            passHalfASecond(35);
+        }
+        assertThat(perSecond()).isEqualTo(70);
+        control.setRate(0);
+        passHalfASecond(5);
+        for (int half = 0; half < 3; half++) {
+            passHalfASecond(0);
+            assertThat(perSecond()).isZero();
+        }
+        control.setRate(700);
+        passHalfASecond(0);
+        for (int half = 0; half < 20; half++) {
+            passHalfASecond(350);
+            assertThat(perSecond()).isEqualTo(700);
+        }
+    }
+
+    private void passHalfASecond(int more) {
+        nanos += 500_000_000;
+        records += more;
+        enumerator.handleSourceEvent(
+                0, new CountEvent(Map.of("a", records), records / 100, true, false));
+        context.periodic.run();
+    }
+
+    /** As it is told with the next look at the rate. */
+    private double perSecond() throws Exception {
+        context.periodic.run();
+        return control.progress().orElseThrow().recordsPerSecond();
     }
 
     @Test

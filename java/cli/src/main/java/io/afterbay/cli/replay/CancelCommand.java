@@ -23,6 +23,6 @@ final class CancelCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
-        return new Continuation(ReplayDirectory.find(place.root(), id)).cancel();
+        return new Continuation(place.replays().find(id)).cancel();
     }
 }

@@ -79,7 +79,7 @@ final class Continuation {
             if (isOnlyLiveLeft()) {
                 return processes.run(directory.plan());
             }
-            if (state == ReplayState.FINISHED || state == ReplayState.CANCELLED) {
+            if (state.isOver()) {
                 throw new CommandFailure("replay %s is %s".formatted(id, state));
             }
             boolean isHeld = directory.isHeld();
@@ -115,9 +115,39 @@ final class Continuation {
         return directory.needsLiveBack() && !directory.isHeld();
     }
 
+    /** Another command may have begun it since this one has looked; from here on, none does. */
     private int begin(boolean anew) throws CommandFailure, InterruptedException {
-        Optional<String> checkpoint = anew ? Optional.empty() : directory.newestCheckpoint();
-        if (checkpoint.isEmpty() && !anew && directory.progress().isPresent()) {
+        if (!directory.hold(ReplayLock.Holder.COMMAND)) {
+            throw runsAlready();
+        }
+        try {
+            if (directory.isHeldByAnother()) {
+                throw runsAlready();
+            }
+            if (directory.needsLiveBack()) {
+                return processes.run(directory.plan());
+            }
+            requireNotOver();
+            return processes.run(prepare(anew));
+        } finally {
+            directory.release();
+        }
+    }
+
+    private CommandFailure runsAlready() {
+        return new CommandFailure("replay %s runs already".formatted(id));
+    }
+
+    private void requireNotOver() throws CommandFailure {
+        ReplayDirectory.Ended ended = directory.ended().orElse(null);
+        if (ended != null && ended.state().isOver()) {
+            throw new CommandFailure("replay %s is %s".formatted(id, ended.state()));
+        }
+    }
+
+    private ReplayPlan prepare(boolean anew) throws CommandFailure, InterruptedException {
+        boolean hasRead = directory.progress().isPresent();
+        if (hasRead && !anew && directory.newestCheckpoint().isEmpty()) {
             throw new CommandFailure(
                     "replay %s has read records and has no checkpoint: it may have ended, or written rows already. Look at its output; --anew does all of it again%s"
                             .formatted(
@@ -126,14 +156,40 @@ final class Continuation {
                                             ? ", and 'replay cancel' starts the live job"
                                             : ""));
         }
+        if (hasRead) { // else it may be on its way, and keeps its identifier
+            ReplayJob superseded = directory.supersedeJob().orElse(null);
+            if (superseded != null) {
+                end(superseded);
+            }
+        }
+        // No job writes one from here on.
+        Optional<String> checkpoint = anew ? Optional.empty() : directory.newestCheckpoint();
         directory.forgetEnd();
         if (anew) {
-            if (directory.progress().isPresent()) {
-                directory.forgetJob(); // else it may be on its way, and keeps its identifier
-            }
+            // Else it would go on from them if it ended before it has one of its own.
+            directory.removeCheckpoints();
             directory.forgetProgress();
         }
-        return processes.run(directory.plan().startingFrom(checkpoint.orElse(null)));
+        return directory.plan().startingFrom(checkpoint.orElse(null));
+    }
+
+    /** It may have come since the cluster was asked; it would end by itself, but not at once. */
+    private void end(ReplayJob superseded) throws CommandFailure, InterruptedException {
+        long startNanos = System.nanoTime();
+        boolean isTold = false;
+        while (directory.isAtWork(superseded)) {
+            if (System.nanoTime() - startNanos > PATIENCE.toNanos()) {
+                throw new CommandFailure(
+                        "job %s of replay %s has not ended within %d s; cancel it at http://%s"
+                                .formatted(
+                                        superseded.id(),
+                                        id,
+                                        PATIENCE.toSeconds(),
+                                        superseded.cluster()));
+            }
+            isTold = isTold || superseded.cancel(directory);
+            Thread.sleep(tickMs);
+        }
     }
 
     /** The live job is not to wait for a report that cannot be written. */

@@ -76,8 +76,22 @@ final class NotedOrders {
                         });
     }
 
-    void forgetJob() throws CommandFailure {
-        files.delete(JOB);
+    /**
+     * No job that was sent is wanted from now on, also if it comes later: the next one has another
+     * identifier, which is noted and told here.
+     *
+     * @return the one that was noted; empty if none was, and nothing is done then
+     */
+    Optional<ReplayJob> supersedeJob() throws CommandFailure {
+        return alone(
+                () -> {
+                    Optional<ReplayJob> known = job();
+                    if (known.isPresent()) {
+                        files.write(JOB, known.get().successor());
+                        tell();
+                    }
+                    return known;
+                });
     }
 
     boolean isCancelled() {

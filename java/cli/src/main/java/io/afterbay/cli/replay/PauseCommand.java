@@ -21,7 +21,7 @@ final class PauseCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
-        ReplayDirectory directory = ReplayDirectory.find(place.root(), id);
+        ReplayDirectory directory = place.replays().find(id);
         if (!directory.state().isAlive()) {
             throw new CommandFailure("replay %s is %s".formatted(id, directory.state()));
         }

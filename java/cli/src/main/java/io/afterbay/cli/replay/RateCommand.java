@@ -28,14 +28,14 @@ final class RateCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
-        ReplayDirectory directory = ReplayDirectory.find(place.root(), id);
+        ReplayDirectory directory = place.replays().find(id);
         if (rate.isAdaptive() && directory.budget().isEmpty()) {
             throw new CommandFailure(
                     "replay %s was not begun with --rate adaptive, so its live job was not measured before it; name records per second, or max"
                             .formatted(id));
         }
         ReplayState state = directory.state();
-        if (state == ReplayState.FINISHED || state == ReplayState.CANCELLED) {
+        if (state.isOver()) {
             throw new CommandFailure("replay %s is %s".formatted(id, state));
         }
         directory.rate(rate);

@@ -101,7 +101,7 @@ final class ReplayArguments extends EngineArguments {
     @Option(
             names = "--id",
             paramLabel = "NAME",
-            description = "Names the replay for status, rate, pause, resume and cancel.")
+            description = "Names the replay for status, rate, pause, resume, cancel and remove.")
     private @Nullable String id;
 
     @Mixin private final ReplayPlace place = new ReplayPlace();

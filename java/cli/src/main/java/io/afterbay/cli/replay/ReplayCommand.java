@@ -30,7 +30,8 @@ import picocli.CommandLine.Spec;
             RateCommand.class,
             PauseCommand.class,
             ResumeCommand.class,
-            CancelCommand.class
+            CancelCommand.class,
+            RemoveCommand.class
         },
         usageHelpWidth = 100,
         mixinStandardHelpOptions = true,
@@ -41,6 +42,7 @@ import picocli.CommandLine.Spec;
             "  ./afterbay replay rate morning 100000",
             "  ./afterbay replay pause morning",
             "  ./afterbay replay resume morning",
+            "  ./afterbay replay remove --ended --older-than 7d",
             "",
             "Exit codes: 0 done, 1 the job or a file failed, or it was cancelled, 2 wrong options,",
             "130 Ctrl-C, 143 SIGTERM."

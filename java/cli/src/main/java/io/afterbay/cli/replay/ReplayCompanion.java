@@ -71,12 +71,11 @@ final class ReplayCompanion implements RunCompanion, AutoCloseable {
             adaptive = AdaptiveReplay.start(directory, live);
         }
         libraries = engine.libraries();
-        news.add("replay %s of %s".formatted(plan.id(), plan.range()));
+        String priority = directory.priority().map(known -> ", with " + known.text()).orElse("");
+        news.add("replay %s of %s%s".formatted(plan.id(), plan.range(), priority));
         submissions = engine.submissions();
         engine.submissions().rewriteBy(this::rewrite);
-        directory.session(
-                new ReplayDirectory.Session(
-                        System.currentTimeMillis(), ReplayReport.of(directory).share()));
+        directory.session(new ReplayDirectory.Session(System.currentTimeMillis()));
     }
 
     private void rewrite(StreamGraph job) throws CommandFailure {
@@ -110,9 +109,7 @@ final class ReplayCompanion implements RunCompanion, AutoCloseable {
 
     private Optional<JobID> unseen() throws CommandFailure {
         try {
-            return sent == null || directory.progress().isPresent()
-                    ? Optional.empty()
-                    : sent.unseen(directory);
+            return sent == null ? Optional.empty() : sent.unseen(directory);
         } catch (ClusterException e) {
             throw new CommandFailure(CommandFailure.reason(e), e);
         } catch (InterruptedException e) {

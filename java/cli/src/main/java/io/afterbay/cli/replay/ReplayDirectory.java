@@ -18,15 +18,14 @@ import io.afterbay.replay.merge.MergeFigures;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.time.Instant;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.UUID;
 import java.util.function.Function;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -42,21 +41,20 @@ import org.jspecify.annotations.Nullable;
  *   budget.json                what the live job may need, if that decides on the rate
  *   job.json                   its job, if that is on a cluster
  *   live.json                  the live job, if that was stopped for it (LiveStop)
- *   session.json               since when it has its pace, and how far it was then
+ *   session.json               since when its newest process is at work
+ *   priority.json              what its newest process leaves to others, if that is on this machine
  *   command.lock, worker.lock  locked as long as these processes live
  *   cancel                     it is to end
  *   outcome.json               how it has ended
  * </pre>
  */
 final class ReplayDirectory {
-    /** Of directories that are being made; no identifier begins with a dot. */
-    private static final String UNFINISHED = ".new-";
-
     private static final String PLAN = "plan.json";
     private static final String OUTCOME = "outcome.json";
     private static final String SESSION = "session.json";
     private static final String TIMELINE = "timeline.jsonl";
     private static final String BUDGET = "budget.json";
+    private static final String PRIORITY = "priority.json";
     private static final String LIVE_STOP = "live.json";
 
     private final Path directory;
@@ -69,10 +67,9 @@ final class ReplayDirectory {
     private @Nullable ReplayStorage storage;
 
     /**
-     * @param startedMs when its process began, or somebody asked for another rate, or resumed it
-     * @param share that was done then, from 0 to 1
+     * @param startedMs when its process began
      */
-    record Session(long startedMs, double share) {}
+    record Session(long startedMs) {}
 
     /** How it has ended. */
     record Ended(ReplayState state, @Nullable String problem) {}
@@ -106,7 +103,7 @@ final class ReplayDirectory {
             }
             ReplayStorage storage = ReplayStorage.of(plan, engine, directory);
             storage.requireUnused();
-            Path whole = Files.createTempDirectory(root, UNFINISHED);
+            Path whole = Files.createTempDirectory(root, KeptReplays.UNFINISHED);
             ReplayDirectory making = new ReplayDirectory(whole);
             making.handover.plan(plan);
             making.handover.settings(engine.keepingCheckpoints(storage.checkpoints().toString()));
@@ -132,32 +129,6 @@ final class ReplayDirectory {
      */
     static ReplayDirectory of(Path directory, Function<ClusterAddress, ClusterRest> clusters) {
         return new ReplayDirectory(directory, clusters);
-    }
-
-    /** Of a replay that was begun. */
-    static ReplayDirectory find(Path root, String id) throws CommandFailure {
-        Path directory = root.resolve(id);
-        if (!Files.exists(directory.resolve(PLAN))) {
-            throw new CommandFailure(
-                    "there is no replay %s in %s; './afterbay replay status' lists them"
-                            .formatted(id, root));
-        }
-        return new ReplayDirectory(directory);
-    }
-
-    /** Of all that were begun. */
-    static List<ReplayDirectory> all(Path root) throws CommandFailure {
-        try (Stream<Path> found = Files.list(root)) {
-            return found.filter(path -> !path.getFileName().toString().startsWith(UNFINISHED))
-                    .filter(path -> Files.exists(path.resolve(PLAN)))
-                    .sorted()
-                    .map(ReplayDirectory::new)
-                    .toList();
-        } catch (NoSuchFileException e) {
-            return List.of();
-        } catch (IOException e) {
-            throw new CommandFailure(root + ": " + CommandFailure.reason(e), e);
-        }
     }
 
     Path path() {
@@ -225,15 +196,19 @@ final class ReplayDirectory {
         }
     }
 
-    /** Nothing has come of it. Whoever tells it something meanwhile does so before, or never. */
+    /**
+     * Nothing is left of it, also elsewhere. Whoever tells it something meanwhile does so before,
+     * or never.
+     */
     void remove() throws CommandFailure {
-        var unused =
+        Path removed = directory.resolveSibling(KeptReplays.REMOVED + UUID.randomUUID());
+        WorkDirectory.remove(
                 orders.alone(
                         () -> {
                             storage().remove();
-                            WorkDirectory.remove(directory);
-                            return true;
-                        });
+                            // At once: half of a replay would be neither there nor gone.
+                            return Files.move(directory, removed, StandardCopyOption.ATOMIC_MOVE);
+                        }));
     }
 
     String savepointsUri() throws CommandFailure {
@@ -282,9 +257,14 @@ final class ReplayDirectory {
         orders.job(job);
     }
 
-    /** It begins again, with another one. */
-    void forgetJob() throws CommandFailure {
-        orders.forgetJob();
+    /**
+     * It begins again, with another one: whatever was sent, and may still be on its way, is not
+     * wanted from now on.
+     *
+     * @return the one that was noted; empty if there was none
+     */
+    Optional<ReplayJob> supersedeJob() throws CommandFailure {
+        return orders.supersedeJob();
     }
 
     boolean exists() {
@@ -292,7 +272,12 @@ final class ReplayDirectory {
     }
 
     Optional<ReplayProgress> progress() throws CommandFailure {
-        return files.read("control", () -> control().progress());
+        return ReplayProgress.of(progressOfSources());
+    }
+
+    /** Of each source; empty until the first has told something. */
+    List<ReplayProgress> progressOfSources() throws CommandFailure {
+        return files.read("control", () -> control().progressOfSources());
     }
 
     /** Empty if its rows are not merged with others, or not yet. */
@@ -307,7 +292,6 @@ final class ReplayDirectory {
     /** Tells another rate, and notes it. */
     void rate(RateChoice rate) throws CommandFailure {
         WantedRate wanted = orders.change(known -> rate.wanted(known.paused()));
-        beginPace();
         timelineEntry(
                 RateTimeline.Entry.now(
                         wanted.rate(),
@@ -321,24 +305,12 @@ final class ReplayDirectory {
         boolean before = rate().paused();
         WantedRate wanted = orders.change(known -> known.paused(isPaused));
         if (before != isPaused) {
-            beginPace();
             timelineEntry(
                     RateTimeline.Entry.now(
                             isPaused ? 0 : wanted.rate(),
                             isPaused ? "paused" : "resumed",
                             recordsPerSecond(),
                             null));
-        }
-    }
-
-    /** What is left is told from here on: the pace before says nothing about it. */
-    private void beginPace() throws CommandFailure {
-        if (session().isPresent()) {
-            ReplayProgress known = progress().orElse(null);
-            session(
-                    new Session(
-                            System.currentTimeMillis(),
-                            known == null ? 0 : ReplayReport.share(plan(), known)));
         }
     }
 
@@ -390,8 +362,27 @@ final class ReplayDirectory {
         files.write(SESSION, session);
     }
 
+    /** Empty if it is on a cluster, or has not begun yet. */
+    Optional<Priority> priority() throws CommandFailure {
+        return files.find(PRIORITY, Priority.class);
+    }
+
+    void priority(Priority priority) throws CommandFailure {
+        files.write(PRIORITY, priority);
+    }
+
     Optional<Ended> ended() throws CommandFailure {
         return files.find(OUTCOME, Ended.class);
+    }
+
+    /** When that was noted. */
+    Optional<Instant> endedAt() throws CommandFailure {
+        return files.has(OUTCOME)
+                ? Optional.of(
+                        files.read(
+                                OUTCOME,
+                                () -> Files.getLastModifiedTime(files.path(OUTCOME)).toInstant()))
+                : Optional.empty();
     }
 
     boolean hasFinished() throws CommandFailure {
@@ -448,7 +439,7 @@ final class ReplayDirectory {
     }
 
     /**
-     * Holds it until {@link #release}, or the end of this process.
+     * Holds it until {@link #release}, or the end of this process; does nothing if it does already.
      *
      * @return false if another process does
      */
@@ -471,6 +462,11 @@ final class ReplayDirectory {
     /** Whether a process of it lives. */
     boolean isHeld() throws CommandFailure {
         return files.read("lock", lock::isHeld);
+    }
+
+    /** Whether a process of it lives beside this one. */
+    boolean isHeldByAnother() throws CommandFailure {
+        return files.read("lock", lock::isHeldByAnother);
     }
 
     ReplayState state() throws CommandFailure {
@@ -520,11 +516,28 @@ final class ReplayDirectory {
         try {
             return job == null || job.hasEnded(this) ? Optional.empty() : Optional.of(job);
         } catch (ClusterException e) {
-            throw new CommandFailure(
-                    "whether replay %s runs is not known: %s"
-                            .formatted(plan().id(), CommandFailure.reason(e)),
-                    e);
+            throw notKnown(e);
         }
+    }
+
+    /**
+     * Whether a job of it, which may not be the one that is noted, does something.
+     *
+     * @throws CommandFailure if nobody knows
+     */
+    boolean isAtWork(ReplayJob job) throws CommandFailure {
+        try {
+            return job.isAtWork(this);
+        } catch (ClusterException e) {
+            throw notKnown(e);
+        }
+    }
+
+    private CommandFailure notKnown(ClusterException e) throws CommandFailure {
+        return new CommandFailure(
+                "whether replay %s runs is not known: %s"
+                        .formatted(plan().id(), CommandFailure.reason(e)),
+                e);
     }
 
     private ReplayState alive() throws CommandFailure {

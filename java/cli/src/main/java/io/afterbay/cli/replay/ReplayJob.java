@@ -15,6 +15,11 @@ import org.apache.flink.api.common.JobID;
  * @param id 32 hexadecimal digits
  */
 record ReplayJob(ClusterAddress cluster, String id) {
+    /** One of the same cluster that nobody knows yet. */
+    ReplayJob successor() {
+        return new ReplayJob(cluster, new JobID().toHexString());
+    }
+
     private ClusterJob job(ReplayDirectory directory) {
         return new ClusterJob(directory.rest(cluster), id);
     }

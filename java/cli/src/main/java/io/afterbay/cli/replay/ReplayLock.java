@@ -17,6 +17,7 @@ final class ReplayLock {
 
     private final Path directory;
     private @Nullable FileChannel own;
+    private @Nullable Holder held;
 
     /** The processes. */
     enum Holder {
@@ -36,15 +37,19 @@ final class ReplayLock {
     }
 
     /**
-     * Holds it until {@link #release}, or the end of this process.
+     * Holds it until {@link #release}, or the end of this process; does nothing if it does already.
      *
      * @return false if another process does
      */
     boolean hold(Holder holder) throws IOException, InterruptedException {
+        if (own != null) {
+            return true;
+        }
         FileChannel channel = open(holder);
         for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
             if (channel.tryLock() != null) {
                 own = channel;
+                held = holder;
                 return true;
             }
             Thread.sleep(PAUSE_MS); // whoever asks shares it for a moment
@@ -56,6 +61,7 @@ final class ReplayLock {
     void release() throws IOException {
         FileChannel channel = own;
         own = null;
+        held = null;
         if (channel != null) {
             channel.close();
         }
@@ -63,8 +69,18 @@ final class ReplayLock {
 
     /** Whether any of the processes lives. */
     boolean isHeld() throws IOException {
-        // Another channel of this process to the file, once closed, would release it.
-        return own != null || isHeld(Holder.COMMAND) || isHeld(Holder.WORKER);
+        return own != null || isHeldByAnother();
+    }
+
+    /** Whether any of the processes lives but this one. */
+    boolean isHeldByAnother() throws IOException {
+        for (Holder holder : Holder.values()) {
+            // Another channel of this process to its own file, once closed, would release it.
+            if (holder != held && isHeld(holder)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     private boolean isHeld(Holder holder) throws IOException {

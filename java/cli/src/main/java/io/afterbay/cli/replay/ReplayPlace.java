@@ -18,6 +18,10 @@ final class ReplayPlace {
         return (directory == null ? ofUser() : directory).toAbsolutePath().normalize();
     }
 
+    KeptReplays replays() {
+        return new KeptReplays(root());
+    }
+
     /**
      * What names the place again in a command, with a space before it; nothing for the usual one.
      */

@@ -3,6 +3,7 @@ package io.afterbay.cli.replay;
 import io.afterbay.cli.engine.EngineSettings;
 import io.afterbay.cli.engine.WorkerLauncher;
 import io.afterbay.cli.process.JsonHandover;
+import io.afterbay.cli.process.LowWeight;
 import io.afterbay.command.CommandFailure;
 import io.afterbay.handover.Handover;
 import java.nio.file.Path;
@@ -11,9 +12,6 @@ import java.util.List;
 
 /** Starts the process of a replay, waits for it, and says how to go on if it did not finish. */
 final class ReplayProcess {
-    /** Live jobs on this machine come first. */
-    private static final List<String> LESS_PRIORITY = List.of("nice", "-n", "10");
-
     private ReplayProcess() {}
 
     /**
@@ -27,7 +25,11 @@ final class ReplayProcess {
         }
         String parent = plan.temporaryFiles();
         EngineSettings engine = directory.engine();
-        try {
+        boolean isHere = plan.on() == null;
+        try (LowWeight weight = isHere ? LowWeight.take() : LowWeight.NONE) {
+            if (isHere) {
+                directory.priority(Priority.with(weight));
+            }
             int code =
                     new WorkerLauncher(ReplayWorker.class, engine)
                             .run(
@@ -50,7 +52,8 @@ final class ReplayProcess {
     }
 
     private static void withLessPriority(ProcessBuilder worker) {
-        List<String> command = new ArrayList<>(LESS_PRIORITY);
+        List<String> command = new ArrayList<>();
+        command.addAll(List.of("nice", "-n", Integer.toString(Priority.NICE)));
         command.addAll(worker.command());
         worker.command(command);
     }

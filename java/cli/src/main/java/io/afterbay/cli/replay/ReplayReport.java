@@ -25,8 +25,8 @@ import org.jspecify.annotations.Nullable;
  * @param rate what was asked for, or decided
  * @param timeline of the rate
  * @param budget of the live job; null if it does not decide on the rate
- * @param left until its end at the pace that it has had since its process began, or since its rate
- *     was last asked for; null if that is not known
+ * @param left until its end ({@link TimeLeft}); null if that is not known
+ * @param priority of its newest process; null if it runs on a cluster, or has not begun
  * @param merged what its merge with the live job's output has done; null if there is none
  * @param problem why it failed, or null
  */
@@ -44,15 +44,14 @@ record ReplayReport(
         List<RateTimeline.Entry> timeline,
         @Nullable LiveBudget budget,
         @Nullable Duration left,
+        @Nullable Priority priority,
         @Nullable MergeFigures merged,
         @Nullable String problem) {
-    /** With less than that, a pace says nothing. */
-    private static final double SHARE_OF_PACE_MIN = 0.001;
-
     static ReplayReport of(ReplayDirectory directory) throws CommandFailure {
         ReplayPlan plan = directory.plan();
         ReplayState state = directory.state();
-        Optional<ReplayProgress> progress = directory.progress();
+        List<ReplayProgress> sources = directory.progressOfSources();
+        Optional<ReplayProgress> progress = ReplayProgress.of(sources);
         double share = progress.map(known -> share(plan, known)).orElse(0.0);
         return new ReplayReport(
                 plan,
@@ -69,9 +68,8 @@ record ReplayReport(
                 directory.rate(),
                 directory.timeline(),
                 directory.budget().orElse(null),
-                state == ReplayState.RUNNING
-                        ? directory.session().map(session -> left(session, share)).orElse(null)
-                        : null,
+                state == ReplayState.RUNNING ? TimeLeft.of(plan, sources) : null,
+                directory.priority().orElse(null),
                 directory.merged().orElse(null),
                 state == ReplayState.FAILED
                         ? directory.ended().map(ReplayDirectory.Ended::problem).orElse(null)
@@ -84,15 +82,6 @@ record ReplayReport(
         }
         double reached = progress.reachedMs() - (double) plan.fromMs();
         return Math.max(0, Math.min(1, reached / (plan.toMs() - (double) plan.fromMs())));
-    }
-
-    private static @Nullable Duration left(ReplayDirectory.Session session, double share) {
-        double done = share - session.share();
-        if (done < SHARE_OF_PACE_MIN) {
-            return null;
-        }
-        double elapsedMs = System.currentTimeMillis() - (double) session.startedMs();
-        return Duration.ofMillis((long) (elapsedMs * (1 - share) / done));
     }
 
     /** For a progress line. */
@@ -140,6 +129,11 @@ record ReplayReport(
         return seconds < 3600
                 ? "%d min %d s".formatted(seconds / 60, seconds % 60)
                 : "%d h %d min".formatted(seconds / 3600, seconds % 3600 / 60);
+    }
+
+    /** Nothing if it does not run here. */
+    String precedence() {
+        return priority == null || !state.isAlive() ? "" : ", " + priority.text();
     }
 
     /** What to do next, for who has it before them. */
@@ -196,6 +190,9 @@ record ReplayReport(
             node.putNull("left_s");
         } else {
             node.put("left_s", left.toSeconds());
+        }
+        if (priority != null) {
+            priority.json(node.putObject("priority"));
         }
         if (merged != null) {
             node.put("conflicts", merged.conflicts());

@@ -22,6 +22,11 @@ enum ReplayState {
         return this == RUNNING || this == PAUSED;
     }
 
+    /** Whether nothing can be done with it any more. */
+    boolean isOver() {
+        return this == FINISHED || this == CANCELLED;
+    }
+
     @Override
     public String toString() {
         return text;

@@ -29,6 +29,6 @@ final class ResumeCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
-        return new Continuation(ReplayDirectory.find(place.root(), id)).resume(anew);
+        return new Continuation(place.replays().find(id)).resume(anew);
     }
 }

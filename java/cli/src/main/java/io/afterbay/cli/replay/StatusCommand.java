@@ -39,9 +39,7 @@ final class StatusCommand implements Callable<Integer> {
     @Override
     public Integer call() throws Exception {
         List<ReplayDirectory> chosen =
-                id == null
-                        ? ReplayDirectory.all(place.root())
-                        : List.of(ReplayDirectory.find(place.root(), id));
+                id == null ? place.replays().all() : List.of(place.replays().find(id));
         ArrayNode list = MAPPER.createArrayNode();
         int code = ExitCode.OK;
         for (ReplayDirectory directory : chosen) {
@@ -75,7 +73,7 @@ final class StatusCommand implements Callable<Integer> {
 
     static String text(ReplayDirectory directory) throws CommandFailure {
         ReplayReport report = ReplayReport.of(directory);
-        return report.line() + checkpoints(directory, report) + report.way();
+        return report.line() + report.precedence() + checkpoints(directory, report) + report.way();
     }
 
     /** Nothing about them, if they come. */

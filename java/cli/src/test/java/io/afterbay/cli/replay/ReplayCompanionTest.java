@@ -34,8 +34,8 @@ class ReplayCompanionTest {
         directory =
                 ReplayDirectory.create(
                         root,
-                        BlockedLiveTest.plan(),
-                        BlockedLiveTest.engine(),
+                        TestReplays.blocking("past"),
+                        TestReplays.engine(),
                         new RateChoice(Rate.MAX, false));
         directory.liveStop(
                 new LiveStop(LiveStop.Phase.BACK, "0a", "file:/sp", 1, null, null, null, null));

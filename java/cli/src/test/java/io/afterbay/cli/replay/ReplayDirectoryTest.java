@@ -5,58 +5,46 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import io.afterbay.cli.Afterbay;
-import io.afterbay.cli.engine.Backend;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.afterbay.cli.engine.EngineSettings;
-import io.afterbay.cli.engine.MemorySplit;
 import io.afterbay.cli.job.Outcome;
-import io.afterbay.cli.job.RunRules;
+import io.afterbay.cli.process.LowWeight;
 import io.afterbay.cli.remote.ClusterAddress;
 import io.afterbay.cli.remote.ClusterRest;
-import io.afterbay.cli.run.JobPlan;
-import io.afterbay.cli.run.RunPlan;
 import io.afterbay.command.CommandFailure;
 import io.afterbay.command.ExitCode;
 import io.afterbay.replay.ReplayControl;
 import io.afterbay.replay.ReplayOrders;
 import io.afterbay.replay.ReplayProgress;
-import java.io.ByteArrayOutputStream;
-import java.io.PrintStream;
-import java.io.PrintWriter;
-import java.io.StringWriter;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import picocli.CommandLine;
 
 /** What is kept of a replay, and what a command makes of it. */
 class ReplayDirectoryTest {
     private static final String ID = "mine";
 
-    private final StringWriter err = new StringWriter();
-    private byte[] out = {};
+    private final StringBuilder err = new StringBuilder();
+    private String told = "";
     @TempDir private Path root;
 
     @Test
     void isThereAsAWholeOrNotAtAll() throws Exception {
         ReplayDirectory created = create(500);
-        assertThat(created.plan()).isEqualTo(plan());
+        assertThat(created.plan()).isEqualTo(TestReplays.local(ID));
         assertThat(created.engine().checkpointDirectory()).isEqualTo(created.checkpointsUri());
         assertThat(created.rate()).isEqualTo(new WantedRate(500.0, false, false));
         assertThat(control(created).rate()).isEqualTo(500);
-        assertThat(ReplayDirectory.all(root)).hasSize(1);
+        assertThat(new KeptReplays(root).all()).hasSize(1);
         try (var files = Files.list(root)) {
             assertThat(files).containsExactly(created.path());
         }
         Files.createDirectory(root.resolve(".new-1"));
         Files.writeString(root.resolve(".new-1/plan.json"), "{");
-        assertThat(ReplayDirectory.all(root)).hasSize(1);
+        assertThat(new KeptReplays(root).all()).hasSize(1);
         assertThatThrownBy(() -> create(1))
                 .isInstanceOf(CommandFailure.class)
                 .hasMessageContaining("--id mine: there is a replay of that name")
@@ -208,18 +196,18 @@ class ReplayDirectoryTest {
     @Test
     void aPlaceThatAnotherReplayHasUsedIsRefused() throws Exception {
         Path shared = root.resolve("shared");
-        ReplayPlan plan = plan(shared.toUri().toString());
+        ReplayPlan plan = TestReplays.local(ID, shared.toUri().toString());
+        EngineSettings engine = TestReplays.engine();
         RateChoice rate = new RateChoice(500, false);
-        ReplayDirectory first = ReplayDirectory.create(root.resolve("a"), plan, engine(), rate);
-        assertThatThrownBy(() -> ReplayDirectory.create(root.resolve("b"), plan, engine(), rate))
+        ReplayDirectory first = ReplayDirectory.create(root.resolve("a"), plan, engine, rate);
+        assertThatThrownBy(() -> ReplayDirectory.create(root.resolve("b"), plan, engine, rate))
                 .isInstanceOf(CommandFailure.class)
                 .hasMessageContaining("--checkpoint-dir: ")
                 .hasMessageContaining("shared/mine has files of another replay")
                 .hasMessageContaining("choose another --id");
         assertThat(root.resolve("b")).isEmptyDirectory();
         first.remove();
-        assertThat(ReplayDirectory.create(root.resolve("b"), plan, engine(), rate).exists())
-                .isTrue();
+        assertThat(ReplayDirectory.create(root.resolve("b"), plan, engine, rate).exists()).isTrue();
     }
 
     @Test
@@ -228,10 +216,10 @@ class ReplayDirectoryTest {
         Files.createDirectory(root.resolve("broken"));
         Files.writeString(root.resolve("broken/plan.json"), "{");
         assertThat(afterbay("status")).isEqualTo(ExitCode.FAILURE);
-        assertThat(told())
+        assertThat(told)
                 .containsSubsequence("broken: cannot be read: ", "plan.json", "mine: 0.0 %");
         assertThat(afterbay("status", "--json")).isEqualTo(ExitCode.FAILURE);
-        JsonNode list = new ObjectMapper().readTree(out);
+        JsonNode list = new ObjectMapper().readTree(told);
         assertThat(list.findValuesAsText("id")).containsExactly("broken", ID);
         assertThat(list.path(0).path("state").asText()).isEqualTo("unreadable");
         assertThat(list.path(0).path("problem").asText()).contains("plan.json");
@@ -239,37 +227,13 @@ class ReplayDirectoryTest {
         assertThat(afterbay("status", ID)).isZero();
     }
 
-    /** An hour of pause is no pace. */
-    @Test
-    void whatIsLeftIsToldByThePaceSinceItWasResumedOrGotItsRate() throws Exception {
-        ReplayDirectory replay = create(500);
-        replay.pause(true);
-        assertThat(replay.session()).as("it has not begun").isEmpty();
-        control(replay).tell(new ReplayProgress(7, 1, 600, false));
-        for (boolean isResumed : List.of(true, false)) {
-            long before = System.currentTimeMillis();
-            replay.session(new ReplayDirectory.Session(before - 3_600_000, 0));
-            if (isResumed) {
-                replay.pause(false);
-            } else {
-                replay.rate(new RateChoice(7, false));
-            }
-            ReplayDirectory.Session session = replay.session().orElseThrow();
-            assertThat(session.share()).isEqualTo(0.5);
-            assertThat(session.startedMs()).isGreaterThanOrEqualTo(before);
-            replay.session(new ReplayDirectory.Session(before - 3_600_000, 0));
-            replay.pause(false); // as it is
-            assertThat(replay.session().orElseThrow().share()).isZero();
-        }
-    }
-
     /** A job goes on without them for long, as on a full disk. */
     @Test
     void itsStatusSaysThatNoCheckpointsCome() throws Exception {
         ReplayDirectory replay = create(500);
-        replay.session(new ReplayDirectory.Session(System.currentTimeMillis() - 600_000, 0));
+        replay.session(new ReplayDirectory.Session(System.currentTimeMillis() - 600_000));
         assertThat(afterbay("status", ID)).isZero();
-        assertThat(told()).as("it is not at work").doesNotContain("no checkpoint");
+        assertThat(told).as("it is not at work").doesNotContain("no checkpoint");
         assertThat(replay.hold(ReplayLock.Holder.COMMAND)).isTrue();
         assertThat(replay.state()).isEqualTo(ReplayState.RUNNING);
         assertThat(StatusCommand.text(replay))
@@ -282,8 +246,21 @@ class ReplayDirectoryTest {
         assertThat(StatusCommand.text(replay)).doesNotContain("no checkpoint");
     }
 
-    private String told() {
-        return new String(out, StandardCharsets.UTF_8);
+    /** Where groups cannot be weighed, it is nice alone. */
+    @Test
+    void itsStatusSaysWhatItLeavesToOthersAsLongAsItRuns() throws Exception {
+        ReplayDirectory replay = create(500);
+        assertThat(ReplayReport.of(replay).priority()).isNull();
+        replay.priority(new Priority(10, 10, null));
+        assertThat(StatusCommand.text(replay)).as("it does not run").doesNotContain("nice");
+        assertThat(replay.hold(ReplayLock.Holder.COMMAND)).isTrue();
+        assertThat(StatusCommand.text(replay)).endsWith(", nice 10, cpu.weight 10");
+        replay.priority(Priority.with(LowWeight.NONE));
+        assertThat(StatusCommand.text(replay)).endsWith(", nice 10");
+        ObjectNode json = new ObjectMapper().createObjectNode();
+        ReplayReport.of(replay).json(json);
+        assertThat(json.path("priority").toString())
+                .isEqualTo("{\"nice\":10,\"cpu_weight\":null,\"io_weight\":null}");
     }
 
     /** Its users may have meant other times than the records have. */
@@ -314,20 +291,10 @@ class ReplayDirectoryTest {
     }
 
     private int afterbay(String... words) {
-        List<String> all = new ArrayList<>(List.of("replay"));
-        all.addAll(List.of(words));
-        all.addAll(List.of("--dir", root.toString()));
-        CommandLine command = Afterbay.commandLine();
-        command.setErr(new PrintWriter(err, true));
-        ByteArrayOutputStream told = new ByteArrayOutputStream();
-        PrintStream before = System.out;
-        System.setOut(new PrintStream(told, true, StandardCharsets.UTF_8));
-        try {
-            return command.execute(all.toArray(String[]::new));
-        } finally {
-            System.setOut(before);
-            out = told.toByteArray();
-        }
+        ReplayVerb verb = ReplayVerb.run(root, words);
+        told = verb.out();
+        err.append(verb.err());
+        return verb.code();
     }
 
     private static ReplayControl control(ReplayDirectory replay) throws CommandFailure {
@@ -335,40 +302,7 @@ class ReplayDirectoryTest {
     }
 
     private ReplayDirectory create(double rate) throws CommandFailure {
-        return ReplayDirectory.create(root, plan(), engine(), new RateChoice(rate, false));
-    }
-
-    private static ReplayPlan plan() {
-        return plan(null);
-    }
-
-    /**
-     * @param storage of its checkpoints, if it is not its directory
-     */
-    private static ReplayPlan plan(String storage) {
-        return new ReplayPlan(
-                ID,
-                "./afterbay replay job.jar",
-                new RunPlan(
-                        "afterbay replay jar",
-                        new JobPlan.Jar("job.jar", "Job", List.of("a"), new RunRules(0, null)),
-                        null,
-                        null,
-                        null,
-                        null),
-                500,
-                700,
-                new ReplayPlan.Merge(650L, null),
-                false,
-                null,
-                null,
-                storage,
-                "/",
-                null);
-    }
-
-    private static EngineSettings engine() {
-        return new EngineSettings(
-                Backend.AFTERBAY.name(), 1, MemorySplit.OF_CLIENT, 100, 1, null, Map.of(), false);
+        return ReplayDirectory.create(
+                root, TestReplays.local(ID), TestReplays.engine(), new RateChoice(rate, false));
     }
 }

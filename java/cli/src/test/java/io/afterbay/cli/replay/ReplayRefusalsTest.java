@@ -93,7 +93,7 @@ class ReplayRefusalsTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"pause", "resume", "cancel", "status"})
+    @CsvSource({"pause", "resume", "cancel", "remove", "status"})
     void anUnknownReplayIsNamed(String verb) {
         assertThat(replay(verb, "nothing")).isEqualTo(ExitCode.FAILURE);
         assertThat(err.toString())
