@@ -241,9 +241,12 @@ impl Log {
 
     /// The disk is full: the oldest file goes, if there is one.
     pub(crate) fn make_way(&mut self) {
-        if self.outbox.as_ref().is_some_and(|outbox| outbox.bytes() > 0)
-            && let Err(error) = self.drop_oldest()
-        {
+        // It may have failed before, for the same reason.
+        let mut made = self.reopen();
+        if made.is_ok() && self.outbox.as_ref().is_some_and(|outbox| outbox.bytes() > 0) {
+            made = self.drop_oldest();
+        }
+        if let Err(error) = made {
             self.fail(&error);
         }
     }

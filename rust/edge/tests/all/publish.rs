@@ -1,6 +1,7 @@
 //! Agents that publish their rows on the site's broker.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::io::Write as _;
 use std::process::Command;
 use std::time::Duration;
 
@@ -178,6 +179,33 @@ fn nobody_waits_for_a_broker_that_takes_nothing() {
         assert!(doubles(&taken, &expected) <= SPAN);
         assert_eq!(at_the_gateway(&world), expected);
     }
+}
+
+/// What waits for a broker that is away is on the same disk, and would fill it.
+#[test]
+fn a_full_disk_holds_nothing_up_for_a_broker_that_is_away() {
+    let made = Command::new("unshare").args(["-rm", "true"]).status();
+    if !made.is_ok_and(|status| status.success()) {
+        // Written as it is: what a test prints is only seen when it fails.
+        let what = "a_full_disk_holds_nothing_up_for_a_broker_that_is_away: no namespaces here ('unshare -rm')\n";
+        std::io::stderr().write_all(what.as_bytes()).unwrap();
+        return;
+    }
+    let (world, broker) = (World::new("tumble", &["dev1"]), Broker::start());
+    broker.state().is_down = true;
+    world.write("dev1", &readings(0, 30_000, 1));
+    let data = world.path("data-dev1");
+    std::fs::create_dir(&data).unwrap();
+    let _gateway = world.gateway(&[]);
+    let agent = command(&world, &broker, "5");
+    let mount = "mount -t tmpfs -o size=160k none \"$0\" && exec \"$@\"";
+    let mut command = Command::new("unshare");
+    command.args(["-rm", "sh", "-c", mount]).arg(&data);
+    command.arg(agent.get_program()).args(agent.get_args());
+    let (code, error) = Process::start(&mut command).end();
+    assert_eq!(code, 0, "{error}");
+    assert!(error.contains("of the rows to be published, "), "{error}");
+    assert_eq!(at_the_gateway(&world), expected(&world, &TUMBLE));
 }
 
 /// Lets an agent that follows its input end, when everything is published: its link is away until then.

@@ -174,6 +174,20 @@ fn what_the_disk_does_not_take_is_dropped_and_counted() {
 }
 
 #[test]
+fn a_full_disk_gets_room_from_here_also_after_this_log_has_failed() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut log = Log::open(folder.path(), BYTES, 0).unwrap();
+    commit(&mut log, 0..100);
+    log.fail(&OutboxError::Broken(folder.path().to_owned()));
+    log.make_way();
+    assert_eq!((log.status().waiting, log.status().dropped), (0, 100));
+    log.make_way();
+    assert_eq!(log.status().dropped, 100);
+    commit(&mut log, 100..101);
+    assert_eq!(read(&mut log), rows(100..101));
+}
+
+#[test]
 fn files_go_when_their_rows_are_published() {
     let folder = tempfile::tempdir().unwrap();
     let mut log = Log::open(folder.path(), 1 << 20, 0).unwrap();
