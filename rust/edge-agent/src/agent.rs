@@ -1,16 +1,18 @@
 //! The worker: input, run, commits.
 
 use std::sync::Arc;
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use afterbay_edge_exec::{Reader, Run};
-use afterbay_edge_mqtt::{Monitor, Subscriber};
+use afterbay_edge_mqtt::{Monitor, Publisher, PublisherMonitor, Subscriber};
 use afterbay_edge_plan::Pipeline;
 
 use crate::batch::Batch;
 use crate::error::{AgentError, Result};
 use crate::input::{Lines, Next};
 use crate::options::{AgentOptions, Input};
+use crate::publish::{Local, Mover};
 use crate::sender::Sending;
 use crate::sequence::{Seen, Sequence};
 use crate::status::{AgentStatus, MessagesStatus};
@@ -21,6 +23,8 @@ use crate::tally::Tally;
 const SHARE: u32 = 10;
 /// Input of a file that gives no rows is read again after a start: so much of it, at most.
 const AGAIN: Duration = Duration::from_secs(10);
+/// When all is done, a broker to which rows are published is waited for as long as it takes some within this time.
+const LAST_ROWS: Duration = Duration::from_secs(5);
 
 /// An agent.
 #[derive(Debug)]
@@ -30,6 +34,8 @@ pub struct Agent {
     /// Messages, if they are the input: they can be looked at before it runs.
     input: Option<Lines>,
     messages: Option<(Monitor, Arc<Tally>)>,
+    /// To the site's broker, if rows are published.
+    publisher: Option<Publisher>,
 }
 
 /// To look at an agent that runs, and to end it.
@@ -37,6 +43,7 @@ pub struct Agent {
 pub struct Handle {
     store: Arc<Store>,
     messages: Option<(Monitor, Arc<Tally>)>,
+    publisher: Option<PublisherMonitor>,
 }
 
 impl Handle {
@@ -49,7 +56,10 @@ impl Handle {
             last_bad_row: tally.last_bad_row(),
             repeated_rows: tally.repeated_rows(),
         });
-        AgentStatus { messages, ..self.store.status() }
+        let publisher = self.publisher.as_ref().map(PublisherMonitor::status);
+        let publish = self.store.local().zip(publisher);
+        let publish = publish.map(|(local, publisher)| local.status(publisher));
+        AgentStatus { messages, publish, ..self.store.status() }
     }
 
     /// Ends it; what is committed stays.
@@ -81,12 +91,17 @@ impl Agent {
         let messages = input.as_ref().and_then(Lines::messages);
         let messages =
             messages.map(|subscriber| (subscriber.monitor(), Arc::new(Tally::default())));
-        Ok(Self { options, store, input, messages })
+        let publisher = publisher(&options, store.local())?;
+        Ok(Self { options, store, input, messages, publisher })
     }
 
     /// To look at it from another thread.
     pub fn handle(&self) -> Handle {
-        Handle { store: self.store.clone(), messages: self.messages.clone() }
+        Handle {
+            store: self.store.clone(),
+            messages: self.messages.clone(),
+            publisher: self.publisher.as_ref().map(Publisher::monitor),
+        }
     }
 
     /// Runs until the input is at its end and the gateway has everything (true), or somebody ends it (false).
@@ -94,7 +109,11 @@ impl Agent {
     /// # Errors
     /// See [`AgentError`].
     pub fn run(self, pipeline: &Pipeline, reader: &Reader) -> Result<bool> {
-        let columns = pipeline.output().iter().map(|field| field.name.clone()).collect();
+        let columns: Vec<String> =
+            pipeline.output().iter().map(|field| field.name.clone()).collect();
+        let local = self.store.local().cloned();
+        let mover = local.clone().zip(self.publisher);
+        let mover = mover.map(|(local, publisher)| Mover::new(local, publisher, &columns).start());
         let sending = Sending {
             site: self.options.site.clone(),
             stream: self.options.stream.clone(),
@@ -108,13 +127,31 @@ impl Agent {
         let worked = Worker::open(&self.options, &self.store, pipeline, reader, self.input, tally)
             .and_then(Worker::work)
             .map(|()| self.store.wait_until_sent());
+        if let (Ok(true), Some(local)) = (&worked, &local) {
+            local.wait_until_published(LAST_ROWS, || self.store.is_stopping());
+        }
         self.store.stop(None);
+        local.iter().for_each(|local| local.stop());
+        // It ends with that.
+        let _ = mover.map(JoinHandle::join);
         // It ends with the store.
         let _ = sender.join();
         self.store.remember();
         let done = worked?;
         self.store.failed().map_or(Ok(done), Err)
     }
+}
+
+/// Connects to the broker to which rows are published, if they are.
+fn publisher(options: &AgentOptions, local: Option<&Arc<Local>>) -> Result<Option<Publisher>> {
+    let Some((publish, local)) = options.publish.as_ref().zip(local) else { return Ok(None) };
+    let rings = local.clone();
+    let publisher = Publisher::start(publish.to.clone(), move || rings.bell.ring());
+    let failed = |error: std::io::Error| AgentError::File {
+        path: publish.to.access.broker.to_string().into(),
+        reason: error.to_string(),
+    };
+    publisher.map(Some).map_err(failed)
 }
 
 struct Worker<'a> {

@@ -66,9 +66,9 @@ impl Lines {
             }
             Input::Pipe => (Source::Pipe(pipe()), PathBuf::from("-")),
             Input::Mqtt(options) => {
-                let path = PathBuf::from(options.broker.to_string());
-                let broker = options.broker.to_string();
-                let subscriber = Subscriber::start(options.clone());
+                let broker = options.access.broker.to_string();
+                let path = PathBuf::from(&broker);
+                let subscriber = Subscriber::start((**options).clone());
                 let subscriber = subscriber.map_err(|error| failed(&path, error))?;
                 (Source::Messages { subscriber, broker }, path)
             }

@@ -16,6 +16,9 @@
 //! - A broker gets its acknowledgement of a message behind the commit that has it, and sends all others again (`edge-mqtt`). What
 //!   was committed and not acknowledged comes twice, as QoS 1 has it; rows that have a number are known by it (`sequence`).
 //!
+//! # Rows on the site's broker
+//! See `publish`: the same commit writes them into a log of their own, from which they go to the broker. Nobody waits for it.
+//!
 //! # Full
 //! The outbox has a limit. With [`WhenFull::Hold`] no more input is read until there is room; with [`WhenFull::DropOldest`] the
 //! oldest file of the outbox goes, and the gateway is told which numbers will never come. A full disk holds in both cases.
@@ -27,6 +30,7 @@ mod batch;
 mod error;
 mod input;
 mod options;
+mod publish;
 mod sender;
 mod sequence;
 mod state;
@@ -36,6 +40,7 @@ mod tally;
 
 pub use agent::{Agent, Handle};
 pub use error::AgentError;
-pub use options::{AgentOptions, Input, Link, WhenFull};
+pub use options::{AgentOptions, Input, Link, Publish, WhenFull};
+pub use publish::PublishStatus;
 pub use sequence::SequenceColumns;
 pub use status::{AgentStatus, LinkStatus, MessagesStatus};

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use afterbay_edge_exec::Settings;
 use afterbay_edge_link::{Limits, SiteKey};
-use afterbay_edge_mqtt::Options as MqttOptions;
+use afterbay_edge_mqtt::{Options as MqttOptions, PublishOptions};
 use rustls::ClientConfig;
 use rustls::pki_types::ServerName;
 
@@ -26,7 +26,16 @@ pub enum Input {
     /// The standard input.
     Pipe,
     /// Messages of the site's broker, which have lines like those of a file.
-    Mqtt(MqttOptions),
+    Mqtt(Box<MqttOptions>),
+}
+
+/// Where rows are published, beside the gateway.
+#[derive(Debug, Clone)]
+pub struct Publish {
+    /// The broker and the topic.
+    pub to: PublishOptions,
+    /// Bytes of rows that may wait for it; then the oldest are dropped.
+    pub bytes: u64,
 }
 
 /// What happens when the outbox is full.
@@ -64,6 +73,8 @@ pub struct AgentOptions {
     pub input: Input,
     /// Which columns say whether a row was here before.
     pub sequence: Option<SequenceColumns>,
+    /// Where rows are published, if they are.
+    pub publish: Option<Publish>,
     /// The folder of the outbox and the state.
     pub data: PathBuf,
     /// The gateway.

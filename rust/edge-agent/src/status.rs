@@ -6,6 +6,8 @@ use afterbay_edge_mqtt::{BrokerLink, MqttStatus};
 use afterbay_edge_outbox::Age;
 use serde_json::{Value as Json, json};
 
+use crate::publish::PublishStatus;
+
 /// Whether there is a gateway.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LinkStatus {
@@ -103,6 +105,8 @@ pub struct AgentStatus {
     pub connections: u64,
     /// How it goes with the site's broker, if the input is one.
     pub messages: Option<MessagesStatus>,
+    /// How it goes with rows on the site's own broker, if they are published.
+    pub publish: Option<PublishStatus>,
     /// When this process started.
     pub since: Instant,
 }
@@ -133,7 +137,8 @@ impl AgentStatus {
         ];
         let (site, stream) = (&self.site, &self.stream);
         let messages = self.messages.as_ref().map(MessagesStatus::values);
-        let values = values.iter().chain(messages.iter().flatten());
+        let publish = self.publish.as_ref().map(PublishStatus::values);
+        let values = values.iter().chain(messages.iter().flatten()).chain(publish.iter().flatten());
         let lines = values.map(|(name, kind, value)| {
             format!(
                 "# TYPE edge_agent_{name} {kind}\nedge_agent_{name}{{site=\"{site}\",stream=\"{stream}\"}} {value}\n"
@@ -157,6 +162,7 @@ impl AgentStatus {
             "gaps": self.gaps, "droppedRows": self.dropped_rows, "held": self.held,
             "linkUp": up, "linkError": why, "connections": self.connections,
             "mqtt": self.messages.as_ref().map(MessagesStatus::to_json),
+            "publish": self.publish.as_ref().map(PublishStatus::to_json),
             "upSeconds": self.since.elapsed().as_secs_f64()
         })
     }

@@ -4,9 +4,10 @@
 //! - Entries of the outbox in front of `state.position` are safe, and so is the state. Only they are sent.
 //! - Entries behind it have been seen by nobody.
 //! - A gap is in the state before its entries go.
+//! - Rows for the site's broker are in its log before the state has them; whatever becomes of that log, a commit goes on.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use afterbay_edge_outbox::{Cursor, Outbox, OutboxError, Settings};
@@ -15,6 +16,7 @@ use afterbay_edge_wire::Frame;
 use crate::batch::Part;
 use crate::error::{AgentError, Result};
 use crate::options::{AgentOptions, WhenFull};
+use crate::publish::Local;
 use crate::state::{Gap, State};
 use crate::status::{AgentStatus, LinkStatus};
 
@@ -56,6 +58,8 @@ pub(crate) struct Store {
     age_max: Duration,
     when_full: WhenFull,
     since: Instant,
+    /// Rows for the site's broker, if there is one.
+    local: Option<Arc<Local>>,
     inner: Mutex<Inner>,
     /// How it was when something changed last: who asks waits for no disk.
     shown: Mutex<AgentStatus>,
@@ -99,6 +103,9 @@ impl Store {
         if let Some(gap) = state.gap {
             outbox.acknowledge(gap.to)?;
         }
+        let publish = options.publish.as_ref();
+        let local = publish.map(|publish| Local::open(&folder, publish.bytes, state.rows));
+        let local = local.transpose()?.map(Arc::new);
         let inner = Inner {
             acknowledged,
             outbox: Some(outbox),
@@ -119,10 +126,16 @@ impl Store {
             age_max: options.outbox_age,
             when_full: options.when_full,
             since,
+            local,
             inner: Mutex::new(inner),
             shown,
             changed: Condvar::new(),
         })
+    }
+
+    /// Rows for the site's broker, if there is one.
+    pub(crate) fn local(&self) -> Option<&Arc<Local>> {
+        self.local.as_ref()
     }
 
     /// What was committed last.
@@ -147,6 +160,9 @@ impl Store {
                     inner = self.wait(inner, Duration::MAX);
                 }
                 Err(error) if is_of_disk(&error) => {
+                    if let Some(local) = self.local.as_ref().filter(|_| is_full(&error)) {
+                        local.make_way();
+                    }
                     inner.held = Some(error.to_string());
                     inner.outbox = None;
                     // What is there can be sent meanwhile, and makes room.
@@ -190,7 +206,11 @@ impl Store {
             run: progress.run.clone(),
             ..inner.state.clone()
         };
-        self.save(inner, state)
+        let Some(local) = &self.local else { return self.save(inner, state) };
+        local.append(inner.state.rows, &progress.parts);
+        self.save(inner, state)?;
+        local.commit();
+        Ok(())
     }
 
     /// Takes back what is there of a commit that failed.
@@ -499,6 +519,7 @@ fn status_of(
         link: inner.link.clone(),
         connections: inner.connections,
         messages: None,
+        publish: None,
         since,
     }
 }
@@ -506,6 +527,12 @@ fn status_of(
 /// Whether a disk may take it later.
 fn is_of_disk(error: &OutboxError) -> bool {
     matches!(error, OutboxError::Io { .. } | OutboxError::Broken(_))
+}
+
+/// Whether the disk has no more room.
+fn is_full(error: &OutboxError) -> bool {
+    use std::io::ErrorKind::{QuotaExceeded, StorageFull};
+    matches!(error, OutboxError::Io { source, .. } if matches!(source.kind(), QuotaExceeded | StorageFull))
 }
 
 /// The state of a folder that has none.

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use tokio::runtime::{Builder, Runtime};
 use tokio::time::timeout;
 
-use crate::client::{Client, Ended, Event, Requests, open_v3, open_v5};
+use crate::client::{Client, Ended, Event, Purpose, Requests, open_v3, open_v5};
 use crate::filter;
 use crate::options::{Options, Version};
 use crate::pause::Pause;
@@ -17,21 +17,24 @@ use crate::tunnel::Tunnel;
 use crate::unacknowledged::{Delivery, Unacknowledged};
 
 /// Between two attempts to connect, at first and at most.
-const BACKOFF: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(10));
+pub(crate) const BACKOFF: (Duration, Duration) =
+    (Duration::from_millis(100), Duration::from_secs(10));
 /// A connection that ends earlier was none.
 const SHORT: Duration = Duration::from_secs(5);
 /// So many of them in a row have another reason than the network.
 const MANY: u32 = 3;
 /// How long the last acknowledgements may take.
-const GOODBYE: Duration = Duration::from_secs(1);
+pub(crate) const GOODBYE: Duration = Duration::from_secs(1);
 
 /// Starts it.
 pub(crate) fn start(options: Options, shared: Arc<Shared>) -> std::io::Result<JoinHandle<()>> {
     let runtime = Builder::new_current_thread().enable_all().build()?;
     let tunnel = {
         let _in = runtime.enter();
-        let tls = options.tls.as_ref();
-        tls.map(|tls| Tunnel::start(&options.broker, tls, shared.clone())).transpose()?
+        let access = &options.access;
+        let (tls, stops) = (access.tls.as_ref(), shared.clone());
+        let is_over = Box::new(move || stops.is_stopping());
+        tls.map(|tls| Tunnel::start(&access.broker, tls, is_over)).transpose()?
     };
     std::thread::Builder::new().name("mqtt".to_owned()).spawn(move || {
         // Whoever waits for messages must not wait for a thread that has gone.
@@ -54,13 +57,14 @@ impl Drop for Ends<'_> {
 
 fn run(runtime: &Runtime, options: &Options, shared: &Shared, tunnel: Option<Tunnel>) {
     let socket = tunnel.as_ref().map(Tunnel::socket);
-    let has_said_goodbye = match options.version {
+    let (access, purpose) = (&options.access, Purpose::Subscribe);
+    let has_said_goodbye = match access.version {
         Version::V3 => {
-            let client = open_v3(options, socket);
+            let client = open_v3(access, purpose, socket);
             runtime.block_on(Session::new(client, options, shared, tunnel.as_ref()).run())
         }
         Version::V5 => {
-            let client = open_v5(options, socket);
+            let client = open_v5(access, purpose, socket);
             runtime.block_on(Session::new(client, options, shared, tunnel.as_ref()).run())
         }
     };
@@ -129,8 +133,10 @@ impl<'a, C: Client, R: Requests> Session<'a, C, R> {
             // From here on, nothing is acknowledged before there is another connection.
             let lasted = self.connected.take().map(|since| since.elapsed());
             // Read on the connection that is over, and of its session.
-            for delivery in self.client.left() {
-                self.take(delivery);
+            for event in self.client.left() {
+                if let Event::Message(delivery) = event {
+                    self.take(delivery);
+                }
             }
             match self.why(ended, lasted) {
                 Ok(why) => self.shared.link_is(BrokerLink::Down(why)),
@@ -155,10 +161,10 @@ impl<'a, C: Client, R: Requests> Session<'a, C, R> {
         self.closings = if is_closing { self.closings + 1 } else { 0 };
         match ended {
             Ended::Refused(why) => Err(why),
-            Ended::Lost(why) => Ok(why),
+            Ended::TooLarge(why) | Ended::Lost(why) => Ok(why),
             Ended::Closed if self.closings >= MANY => Ok(format!(
                 "it has closed {} connections soon after it had taken them: another client may have the client id {:?}; give each its own --client-id",
-                self.closings, self.options.client_id
+                self.closings, self.options.access.client_id
             )),
             Ended::Closed => Ok("it has closed the connection".to_owned()),
         }
@@ -228,7 +234,7 @@ impl<'a, C: Client, R: Requests> Session<'a, C, R> {
                 self.pause.answered();
                 self.acknowledge();
             }
-            Event::Disconnected | Event::Other => {}
+            Event::Sent(_) | Event::Taken(..) | Event::Disconnected | Event::Other => {}
         }
         Ok(())
     }

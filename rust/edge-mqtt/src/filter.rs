@@ -19,7 +19,7 @@ pub fn covered(filters: &[String]) -> Option<(&str, &str)> {
 }
 
 /// Whether messages of a topic come by a filter.
-pub(crate) fn has(filter: &str, topic: &str) -> bool {
+pub fn has(filter: &str, topic: &str) -> bool {
     // A topic is a filter without wildcards.
     covers(plain(filter), topic)
 }

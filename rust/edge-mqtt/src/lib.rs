@@ -21,6 +21,16 @@
 //! A session keeps what was subscribed to before, and nobody here knows what that was. Messages that match no filter of now are
 //! acknowledged like the others, and not queued.
 //!
+//! # The other way
+//! A [`Publisher`] has a connection of its own, with a session that the broker forgets: what the broker has not acknowledged is
+//! kept here, and sent again on the next connection. So it reaches the broker at least once, if whoever has put it puts it again
+//! after a start.
+//!
+//! ```text
+//!   Publisher::put --> Unpublished --PUBLISH, QoS 1--> broker
+//!   Publisher::done <-------------------PUBACK--------
+//! ```
+//!
 //! # TLS
 //! With `mqtts://`, rustls is in front of `rumqttc`, as it is in front of the gateway: see `tunnel`.
 //!
@@ -31,16 +41,23 @@ mod connection;
 mod filter;
 mod options;
 mod pause;
+mod publisher;
+mod publishing;
 mod shared;
 mod subscriber;
 mod tls;
 mod tunnel;
 mod unacknowledged;
+mod unpublished;
 mod window;
 
 pub use afterbay_tls::TlsError;
-pub use filter::covered;
-pub use options::{Broker, Login, Options, Version, is_topic_filter};
+pub use client::SENT_MAX;
+pub use filter::{covered, has};
+pub use options::{
+    Access, Broker, Flags, Login, Options, PublishOptions, Version, is_topic, is_topic_filter,
+};
+pub use publisher::{Publisher, PublisherMonitor, PublisherStatus};
 pub use shared::{BrokerLink, Message, Monitor, MqttStatus};
 pub use subscriber::{Refused, Subscriber};
 pub use tls::{Tls, TlsFiles};

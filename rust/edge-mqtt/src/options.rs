@@ -84,26 +84,60 @@ impl fmt::Debug for Login {
     }
 }
 
-/// What is subscribed to.
+/// What the command line calls the options that a broker's answer may be about: messages say what to change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Flags {
+    /// Of the broker's address.
+    pub broker: &'static str,
+    /// Of the client id.
+    pub client_id: &'static str,
+    /// Of topics.
+    pub topic: &'static str,
+}
+
+/// How a broker is reached, and who connects.
 #[derive(Debug, Clone)]
-pub struct Options {
+pub struct Access {
     /// The broker.
     pub broker: Broker,
     /// What TLS needs, if the broker is spoken to over it.
     pub tls: Option<Tls>,
-    /// Topic filters, one at least.
-    pub topics: Vec<String>,
     /// Of MQTT.
     pub version: Version,
-    /// The session's name. Two clients with the same one take it from each other.
+    /// The client's name. Two clients with the same one take the session from each other.
     pub client_id: String,
     /// Who connects, if the broker wants to know.
     pub login: Option<Login>,
+    /// For messages.
+    pub flags: Flags,
+}
+
+/// What is subscribed to.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Where, and as whom; the client id is the name of the session that the broker keeps.
+    pub access: Access,
+    /// Topic filters, one at least.
+    pub topics: Vec<String>,
+}
+
+/// What is published to.
+#[derive(Debug, Clone)]
+pub struct PublishOptions {
+    /// Where, and as whom. The broker keeps no session of it.
+    pub access: Access,
+    /// The topic, which is one by [`is_topic`].
+    pub topic: String,
 }
 
 /// Whether a text may be subscribed to (MQTT 4.7).
 pub fn is_topic_filter(text: &str) -> bool {
     !text.contains('\0') && rumqttc::valid_filter(text)
+}
+
+/// Whether a text may be published to: no wildcards, and none of the broker's own topics (MQTT 4.7).
+pub fn is_topic(text: &str) -> bool {
+    !text.is_empty() && !text.contains(['\0', '+', '#']) && !text.starts_with('$')
 }
 
 #[cfg(test)]
@@ -133,6 +167,16 @@ mod tests {
             ("mqtts://me:secret@host", "--mqtt-password-file"),
         ] {
             assert!(read(text).unwrap_err().contains(what), "{text}: {:?}", read(text));
+        }
+    }
+
+    #[test]
+    fn a_topic_has_no_wildcards() {
+        for topic in ["a", "a/b", "/a", "a//b", "ä ö"] {
+            assert!(is_topic(topic), "{topic}");
+        }
+        for topic in ["", "a/+", "#", "a/b#", "$SYS/a", "$share/g/a", "a\0"] {
+            assert!(!is_topic(topic), "{topic}");
         }
     }
 

@@ -126,7 +126,7 @@ pub(crate) enum Taken {
 impl Shared {
     pub(crate) fn new(options: &Options) -> Self {
         let status = MqttStatus {
-            broker: options.broker.to_string(),
+            broker: options.access.broker.to_string(),
             topics: options.topics.clone(),
             link: BrokerLink::Down("not connected yet".to_owned()),
             connections: 0,

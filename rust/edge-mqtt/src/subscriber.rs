@@ -35,7 +35,7 @@ impl Subscriber {
     /// There is no thread for it.
     pub fn start(options: Options) -> std::io::Result<Self> {
         let shared = Arc::new(Shared::new(&options));
-        let broker = options.broker.to_string();
+        let broker = options.access.broker.to_string();
         let thread = connection::start(options, shared.clone())?;
         Ok(Self { shared, broker, thread: Some(thread) })
     }

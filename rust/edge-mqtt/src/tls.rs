@@ -28,6 +28,8 @@ pub struct TlsFiles {
 #[derive(Clone)]
 pub struct Tls {
     files: Arc<TlsFiles>,
+    /// The option that has the broker's address.
+    flag: &'static str,
     pub(crate) config: Arc<ClientConfig>,
     pub(crate) name: ServerName<'static>,
 }
@@ -39,16 +41,16 @@ impl fmt::Debug for Tls {
 }
 
 impl Tls {
-    /// Reads the files.
+    /// Reads the files. The flag is the option that has the broker's address, for messages that say what to change.
     ///
     /// # Errors
     /// One cannot be read, or has not what it is for.
-    pub fn open(files: TlsFiles, broker: &Broker) -> Result<Self, TlsError> {
+    pub fn open(files: TlsFiles, broker: &Broker, flag: &'static str) -> Result<Self, TlsError> {
         let own = files.own.as_ref().map(|(certificate, key)| (&**certificate, &**key));
         let config = client_config_of(&files.roots, own, &[&TLS13, &TLS12])?;
         let host = files.server_name.as_deref().unwrap_or(&broker.host);
         let name = server_name(host, Some(host))?;
-        Ok(Self { files: Arc::new(files), config, name })
+        Ok(Self { files: Arc::new(files), flag, config, name })
     }
 
     /// Why a connection has failed; none if the broker has closed it and not said why.
@@ -62,10 +64,10 @@ impl Tls {
         Some(match of_tls {
             Error::InvalidCertificate(why) => self.not_this_broker(why),
             Error::AlertReceived(alert) => self.not_this_client(*alert),
-            Error::InvalidMessage(_) => Ended::Refused(
-                "what it says is no TLS; give --mqtt the port at which it speaks that, or mqtt:// without it"
-                    .to_owned(),
-            ),
+            Error::InvalidMessage(_) => Ended::Refused(format!(
+                "what it says is no TLS; give {} the port at which it speaks that, or mqtt:// without it",
+                self.flag
+            )),
             Error::PeerIncompatible(why) => Ended::Refused(no_version(&format!("{why:?}"))),
             other => Ended::Lost(format!("TLS: {other}")),
         })
@@ -83,7 +85,8 @@ impl Tls {
                 "its certificate has expired; give it a new one, or set the clock here ({why})"
             )),
             Why::NotValidForName | Why::NotValidForNameContext { .. } => Ended::Refused(format!(
-                "its certificate is not for {name:?}; give --mqtt a host that is in it, or --mqtt-server-name ({why})"
+                "its certificate is not for {name:?}; give {} a host that is in it, or --mqtt-server-name ({why})",
+                self.flag
             )),
             Why::UnknownIssuer | Why::BadSignature | Why::Other(_) => Ended::Refused(format!(
                 "its certificate is not of the authority in {roots}; give --mqtt-ca the certificate of the one that has signed it, or its own if that is signed by itself ({why})"
@@ -101,8 +104,9 @@ impl Tls {
                 Ended::Refused(no_version(&format!("{alert:?}")))
             }
             Alert::UnrecognisedName => Ended::Refused(format!(
-                "it has no certificate for {:?}; give --mqtt another host, or --mqtt-server-name",
-                self.name.to_str()
+                "it has no certificate for {:?}; give {} another host, or --mqtt-server-name",
+                self.name.to_str(),
+                self.flag
             )),
             Alert::AccessDenied
             | Alert::BadCertificate

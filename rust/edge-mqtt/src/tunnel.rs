@@ -21,7 +21,6 @@ use tokio_rustls::client::TlsStream;
 
 use crate::client::Ended;
 use crate::options::Broker;
-use crate::shared::Shared;
 use crate::tls::Tls;
 
 /// How long a broker may take until TLS stands. The client gives up after 5 s.
@@ -30,6 +29,9 @@ const PATIENCE: Duration = Duration::from_secs(4);
 const LAST_WORDS: Duration = Duration::from_millis(200);
 /// Between two attempts to accept a connection.
 const AGAIN: Duration = Duration::from_millis(50);
+
+/// Whether the client wants no connection any more.
+type IsOver = Box<dyn Fn() -> bool + Send + Sync>;
 
 /// See the module.
 #[derive(Debug)]
@@ -41,11 +43,11 @@ pub(crate) struct Tunnel {
 
 impl Tunnel {
     /// Waits for the client. In a runtime, whose thread it needs.
-    pub(crate) fn start(broker: &Broker, tls: &Tls, shared: Arc<Shared>) -> io::Result<Self> {
+    pub(crate) fn start(broker: &Broker, tls: &Tls, is_over: IsOver) -> io::Result<Self> {
         let socket = socket_name();
         let listener = UnixListener::bind(&socket)?;
         let failure = Arc::default();
-        let ends = Ends { listener, broker: broker.clone(), tls: tls.clone(), failure, shared };
+        let ends = Ends { listener, broker: broker.clone(), tls: tls.clone(), failure, is_over };
         let failure = ends.failure.clone();
         Ok(Self { socket, failure, task: tokio::spawn(ends.run()) })
     }
@@ -58,7 +60,7 @@ impl Tunnel {
     /// Why a connection has ended of which the client knows this.
     pub(crate) fn why(&self, ended: Ended) -> Ended {
         match ended {
-            Ended::Refused(_) => ended,
+            Ended::Refused(_) | Ended::TooLarge(_) => ended,
             ended => lock(&self.failure).take().unwrap_or(ended),
         }
     }
@@ -103,7 +105,7 @@ struct Ends {
     broker: Broker,
     tls: Tls,
     failure: Arc<Mutex<Option<Ended>>>,
-    shared: Arc<Shared>,
+    is_over: IsOver,
 }
 
 impl Ends {
@@ -123,7 +125,7 @@ impl Ends {
             drop(client);
             client = match newer {
                 Some(newer) => newer,
-                None if self.shared.is_stopping() => return,
+                None if (self.is_over)() => return,
                 None => self.accept().await,
             };
         }

@@ -1,6 +1,5 @@
 //! The store by itself.
 
-use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -22,6 +21,7 @@ fn options(folder: &Path) -> AgentOptions {
         stream: "rows".to_owned(),
         input: Input::Pipe,
         sequence: None,
+        publish: None,
         data: folder.to_owned(),
         link: Link {
             address: "localhost:1".to_owned(),

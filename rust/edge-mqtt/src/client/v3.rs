@@ -6,33 +6,33 @@ use rumqttc::{
 };
 
 use super::{
-    Client, Ended, Event, KEEP_ALIVE, ONLY_QOS_0, PACKET_BYTES_MAX, REQUESTS_MAX, Requests,
-    client_id_refused, login_refused, not_authorised, protocol_refused, topic_refused,
+    Client, Ended, Event, KEEP_ALIVE, ONLY_QOS_0, PACKET_BYTES_MAX, Purpose, REQUESTS_MAX,
+    Requests, client_id_refused, login_refused, not_authorised, protocol_refused, topic_refused,
 };
-use crate::options::Options;
+use crate::options::Access;
 use crate::unacknowledged::Delivery;
 
 pub(crate) struct V3 {
     events: EventLoop,
-    options: Options,
+    access: Access,
 }
 
 /// Before the first connection: to the broker, or to a Unix socket that leads there.
-pub(crate) fn open(options: &Options, socket: Option<&str>) -> (V3, AsyncClient) {
-    let Options { broker, client_id, login, .. } = options;
+pub(crate) fn open(access: &Access, purpose: Purpose, socket: Option<&str>) -> (V3, AsyncClient) {
+    let Access { broker, client_id, login, .. } = access;
     let mut mqtt = MqttOptions::new(client_id, socket.unwrap_or(&broker.host), broker.port);
     if socket.is_some() {
         mqtt.set_transport(Transport::unix());
     }
-    mqtt.set_clean_session(false).set_manual_acks(true).set_keep_alive(KEEP_ALIVE);
+    mqtt.set_clean_session(purpose == Purpose::Publish);
+    mqtt.set_manual_acks(true).set_keep_alive(KEEP_ALIVE);
     mqtt.set_max_packet_size(PACKET_BYTES_MAX as usize, PACKET_BYTES_MAX as usize);
-    // Of what is published, which is nothing.
-    mqtt.set_inflight(1);
+    mqtt.set_inflight(purpose.sent_max());
     if let Some(login) = login {
         mqtt.set_credentials(&login.user, &login.password);
     }
     let (requests, events) = AsyncClient::new(mqtt, REQUESTS_MAX);
-    (V3 { events, options: options.clone() }, requests)
+    (V3 { events, access: access.clone() }, requests)
 }
 
 impl Client for V3 {
@@ -43,11 +43,9 @@ impl Client for V3 {
         }
     }
 
-    fn left(&mut self) -> Vec<Delivery> {
+    fn left(&mut self) -> Vec<Event> {
         let left = std::mem::take(&mut self.events.state.events);
-        let left = left.into_iter().map(event_of);
-        left.filter_map(|event| if let Event::Message(it) = event { Some(it) } else { None })
-            .collect()
+        left.into_iter().map(event_of).collect()
     }
 }
 
@@ -58,11 +56,11 @@ impl V3 {
                 ConnectReturnCode::RefusedProtocolVersion => {
                     Ended::Refused(protocol_refused("3.1.1", "5"))
                 }
-                ConnectReturnCode::BadClientId => Ended::Refused(client_id_refused(&self.options)),
+                ConnectReturnCode::BadClientId => Ended::Refused(client_id_refused(&self.access)),
                 ConnectReturnCode::BadUserNamePassword => {
-                    Ended::Refused(login_refused(&self.options))
+                    Ended::Refused(login_refused(&self.access))
                 }
-                ConnectReturnCode::NotAuthorized => Ended::Refused(not_authorised(&self.options)),
+                ConnectReturnCode::NotAuthorized => Ended::Refused(not_authorised(&self.access)),
                 ConnectReturnCode::ServiceUnavailable | ConnectReturnCode::Success => {
                     Ended::Lost("it takes no connections just now".to_owned())
                 }
@@ -101,6 +99,9 @@ fn event_of(event: rumqttc::Event) -> Event {
             });
             Event::Granted(said.collect())
         }
+        rumqttc::Event::Outgoing(Outgoing::Publish(packet)) => Event::Sent(packet),
+        // It says nothing of why not: a broker that does not want a message closes the connection, or drops it.
+        rumqttc::Event::Incoming(Packet::PubAck(puback)) => Event::Taken(puback.pkid, Ok(())),
         rumqttc::Event::Outgoing(Outgoing::PingReq) => Event::Asked,
         rumqttc::Event::Incoming(Packet::PingResp) => Event::Answered,
         rumqttc::Event::Outgoing(Outgoing::Disconnect) => Event::Disconnected,
@@ -119,6 +120,10 @@ impl Requests for AsyncClient {
         let filters =
             topics.iter().map(|topic| SubscribeFilter::new(topic.clone(), QoS::AtLeastOnce));
         self.try_subscribe_many(filters).is_ok()
+    }
+
+    fn publish(&self, topic: &str, payload: &[u8]) -> bool {
+        self.try_publish(topic, QoS::AtLeastOnce, false, payload).is_ok()
     }
 
     fn disconnect(&self) -> bool {

@@ -1,18 +1,19 @@
 //! MQTT 5.
 
-use rumqttc::v5::mqttbytes::QoS;
 use rumqttc::v5::mqttbytes::v5::{
-    ConnectReturnCode, DisconnectReasonCode, Filter, Packet, Publish, RetainForwardRule,
-    SubscribeReasonCode,
+    ConnectReturnCode, DisconnectReasonCode, Filter, Packet, PubAckReason, Publish,
+    RetainForwardRule, SubscribeReasonCode,
 };
+use rumqttc::v5::mqttbytes::{Error as MqttError, QoS};
 use rumqttc::v5::{AsyncClient, ConnectionError, EventLoop, MqttOptions, StateError};
 use rumqttc::{Outgoing, Transport};
 
 use super::{
-    Client, Ended, Event, KEEP_ALIVE, ONLY_QOS_0, PACKET_BYTES_MAX, REQUESTS_MAX, Requests,
-    client_id_refused, is_closing, login_refused, not_authorised, protocol_refused, topic_refused,
+    Client, Ended, Event, KEEP_ALIVE, NotTaken, ONLY_QOS_0, PACKET_BYTES_MAX, Purpose,
+    REQUESTS_MAX, Requests, client_id_refused, is_closing, login_refused, not_authorised,
+    protocol_refused, topic_refused,
 };
-use crate::options::Options;
+use crate::options::Access;
 use crate::shared::WAITING_MAX;
 use crate::unacknowledged::Delivery;
 
@@ -21,28 +22,29 @@ const NEVER: u32 = u32::MAX;
 
 pub(crate) struct V5 {
     events: EventLoop,
-    options: Options,
+    access: Access,
     is_connected: bool,
 }
 
 /// Before the first connection: to the broker, or to a Unix socket that leads there.
-pub(crate) fn open(options: &Options, socket: Option<&str>) -> (V5, AsyncClient) {
-    let Options { broker, client_id, login, .. } = options;
+pub(crate) fn open(access: &Access, purpose: Purpose, socket: Option<&str>) -> (V5, AsyncClient) {
+    let Access { broker, client_id, login, .. } = access;
     let mut mqtt = MqttOptions::new(client_id, socket.unwrap_or(&broker.host), broker.port);
     if socket.is_some() {
         mqtt.set_transport(Transport::unix());
     }
-    mqtt.set_clean_start(false).set_manual_acks(true).set_keep_alive(KEEP_ALIVE);
-    mqtt.set_session_expiry_interval(Some(NEVER));
+    let is_kept = purpose == Purpose::Subscribe;
+    mqtt.set_clean_start(!is_kept).set_manual_acks(true).set_keep_alive(KEEP_ALIVE);
+    // None ends with its connection.
+    mqtt.set_session_expiry_interval(is_kept.then_some(NEVER));
     mqtt.set_receive_maximum(Some(WAITING_MAX as u16));
     mqtt.set_max_packet_size(Some(PACKET_BYTES_MAX));
-    // Of what is published, which is nothing.
-    mqtt.set_outgoing_inflight_upper_limit(1);
+    mqtt.set_outgoing_inflight_upper_limit(purpose.sent_max());
     if let Some(login) = login {
         mqtt.set_credentials(&login.user, &login.password);
     }
     let (requests, events) = AsyncClient::new(mqtt, REQUESTS_MAX);
-    (V5 { events, options: options.clone(), is_connected: false }, requests)
+    (V5 { events, access: access.clone(), is_connected: false }, requests)
 }
 
 impl Client for V5 {
@@ -59,11 +61,9 @@ impl Client for V5 {
         }
     }
 
-    fn left(&mut self) -> Vec<Delivery> {
+    fn left(&mut self) -> Vec<Event> {
         let left = std::mem::take(&mut self.events.state.events);
-        let left = left.into_iter().map(event_of);
-        left.filter_map(|event| if let Event::Message(it) = event { Some(it) } else { None })
-            .collect()
+        left.into_iter().map(event_of).collect()
     }
 }
 
@@ -75,6 +75,12 @@ impl V5 {
                 reason_code,
                 reason_string,
             }) => self.disconnected(reason_code, reason_string),
+            ConnectionError::MqttState(
+                StateError::OutgoingPacketTooLarge { pkt_size, max }
+                | StateError::Deserialization(MqttError::OutgoingPacketTooLarge { pkt_size, max }),
+            ) => Ended::TooLarge(format!(
+                "it has {pkt_size} bytes, and this broker takes {max} (max_packet_size)"
+            )),
             ConnectionError::MqttState(StateError::ConnectionAborted) if was_connected => {
                 Ended::Closed
             }
@@ -86,7 +92,7 @@ impl V5 {
             ConnectionError::MqttState(
                 error @ (StateError::ConnectionAborted | StateError::Deserialization(_)),
             ) if !was_connected => {
-                let is_plain = self.options.tls.is_none();
+                let is_plain = self.access.tls.is_none();
                 let or_tls = if is_plain { "; if it speaks TLS there, give mqtts://" } else { "" };
                 Ended::Lost(format!(
                     "{error}; if it speaks MQTT 3.1.1 only, give --mqtt-version 3{or_tls}"
@@ -103,13 +109,13 @@ impl V5 {
                 Ended::Refused(protocol_refused("5", "3"))
             }
             Code::ClientIdentifierNotValid | Code::BadClientId => {
-                Ended::Refused(client_id_refused(&self.options))
+                Ended::Refused(client_id_refused(&self.access))
             }
-            Code::BadUserNamePassword => Ended::Refused(login_refused(&self.options)),
-            Code::NotAuthorized => Ended::Refused(not_authorised(&self.options)),
+            Code::BadUserNamePassword => Ended::Refused(login_refused(&self.access)),
+            Code::NotAuthorized => Ended::Refused(not_authorised(&self.access)),
             Code::Banned | Code::BadAuthenticationMethod => Ended::Refused(format!(
-                "it refuses client {:?}: {code:?}; allow it there, or give another --client-id or --mqtt-user",
-                self.options.client_id
+                "it refuses client {:?}: {code:?}; allow it there, or give another {} or --mqtt-user",
+                self.access.client_id, self.access.flags.client_id
             )),
             other => Ended::Lost(format!("it takes no connection just now: {other:?}")),
         }
@@ -120,18 +126,16 @@ impl V5 {
         let said = said.map(|said| format!(" ({said})")).unwrap_or_default();
         match code {
             Code::SessionTakenOver => Ended::Refused(format!(
-                "another client has connected with the client id {:?}, and has the session now{said}; give each agent a --client-id of its own",
-                self.options.client_id
+                "another client has connected with the client id {:?}, and has the session now{said}; give each agent a {} of its own",
+                self.access.client_id, self.access.flags.client_id
             )),
-            Code::NotAuthorized => Ended::Refused(not_authorised(&self.options) + &said),
+            Code::NotAuthorized => Ended::Refused(not_authorised(&self.access) + &said),
             Code::TopicFilterInvalid
             | Code::SharedSubscriptionNotSupported
-            | Code::WildcardSubscriptionsNotSupported => {
-                let topics = self.options.topics.join(", ");
-                Ended::Refused(format!(
-                    "it refuses the topic {topics}: {code:?}{said}; give another --topic"
-                ))
-            }
+            | Code::WildcardSubscriptionsNotSupported => Ended::Refused(format!(
+                "it refuses a topic: {code:?}{said}; give another {}",
+                self.access.flags.topic
+            )),
             other => Ended::Lost(format!("it has closed the connection: {other:?}{said}")),
         }
     }
@@ -157,10 +161,24 @@ fn event_of(event: rumqttc::v5::Event) -> Event {
             });
             Event::Granted(said.collect())
         }
+        rumqttc::v5::Event::Outgoing(Outgoing::Publish(packet)) => Event::Sent(packet),
+        rumqttc::v5::Event::Incoming(Packet::PubAck(puback)) => {
+            Event::Taken(puback.pkid, taken(puback.reason))
+        }
         rumqttc::v5::Event::Outgoing(Outgoing::PingReq) => Event::Asked,
         rumqttc::v5::Event::Incoming(Packet::PingResp(_)) => Event::Answered,
         rumqttc::v5::Event::Outgoing(Outgoing::Disconnect) => Event::Disconnected,
         _ => Event::Other,
+    }
+}
+
+/// What a broker says of a message (MQTT 5, 3.4.2.1).
+fn taken(reason: PubAckReason) -> Result<(), NotTaken> {
+    use PubAckReason as Reason;
+    match reason {
+        Reason::Success | Reason::NoMatchingSubscribers => Ok(()),
+        Reason::PayloadFormatInvalid => Err(NotTaken::Message(format!("{reason:?}"))),
+        other => Err(NotTaken::All(format!("{other:?}"))),
     }
 }
 
@@ -179,6 +197,10 @@ impl Requests for AsyncClient {
             filter
         });
         self.try_subscribe_many(filters).is_ok()
+    }
+
+    fn publish(&self, topic: &str, payload: &[u8]) -> bool {
+        self.try_publish(topic, QoS::AtLeastOnce, false, payload.to_vec()).is_ok()
     }
 
     fn disconnect(&self) -> bool {

@@ -43,6 +43,9 @@ const USAGE: &str = "afterbay edge agent --site <NAME> --plan <FILE> --data <DIR
     --mqtt-ca broker.pem --mqtt-user edge --mqtt-password-file password --topic 'sensors/#' \\\n      \
     --data /var/lib/edge --gateway gateway.example.org:7490 --key-file dev1.key \\\n      \
     --tls-roots server.pem\n  \
+    afterbay edge agent --site dev1 --plan job.json --mqtt mqtt://localhost:1883 \\\n      \
+    --topic 'sensors/+/temp' --publish rooms/averages --data /var/lib/edge \\\n      \
+    --gateway gateway.example.org:7490 --key-file dev1.key --tls-roots server.pem\n  \
     tail -F readings.ndjson | afterbay edge agent --site dev1 --plan job.json --input - \\\n      \
     --data /var/lib/edge --gateway gateway.example.org:7490 --key-file dev1.key \\\n      \
     --tls-roots server.pem --when-full drop-oldest\n\n\
@@ -148,9 +151,9 @@ pub(crate) fn run(args: AgentArgs) -> Result<()> {
         key: SiteKey::read(&args.key_file).map_err(|error| done(&error))?,
         limits: Limits::default(),
     };
-    let mqtt = args.mqtt.options(&args.lower.site, &stream)?;
-    let input = match (args.input, mqtt) {
-        (_, Some(mqtt)) => Input::Mqtt(mqtt),
+    let brokers = args.mqtt.brokers(&args.lower.site, &stream)?;
+    let input = match (args.input, brokers.input) {
+        (_, Some(mqtt)) => Input::Mqtt(Box::new(mqtt)),
         (Some(path), None) if !is_pipe => Input::File { path, follow: args.follow },
         _ => Input::Pipe,
     };
@@ -159,6 +162,7 @@ pub(crate) fn run(args: AgentArgs) -> Result<()> {
         stream,
         input,
         sequence,
+        publish: brokers.publish,
         data: args.data,
         link,
         settings,
@@ -174,6 +178,7 @@ pub(crate) fn run(args: AgentArgs) -> Result<()> {
     };
     let agent = Agent::open(options).map_err(|error| done(&error))?;
     let handle = agent.handle();
+    let (site, last) = (args.lower.site, handle.clone());
     let admin = admin(&args.admin, handle.clone())?;
     say(&json!({"admin": admin}))?;
     std::thread::spawn(move || {
@@ -182,9 +187,19 @@ pub(crate) fn run(args: AgentArgs) -> Result<()> {
             told.tell(&handle);
             std::thread::sleep(LOOK);
         }
+        told.tell(&handle);
         handle.stop();
     });
-    agent.run(pipeline, &reader).map(|_| ()).map_err(|error| done(&error))
+    let is_done = agent.run(pipeline, &reader).map_err(|error| done(&error))?;
+    let waiting = last.status().publish.map_or(0, |publish| publish.waiting);
+    if is_done && waiting > 0 {
+        // Without a standard error there is nobody to tell.
+        let _ = writeln!(
+            std::io::stderr(),
+            "afterbay edge agent {site}: {waiting} rows are not published, since the broker has not taken them; started again with the same --data, the agent goes on with them"
+        );
+    }
+    Ok(())
 }
 
 /// Of all that says what comes out of the input: a saved state is of no use for anything else.
@@ -205,6 +220,10 @@ struct Told {
     at: Option<Instant>,
     /// Whether it was told that messages are of other topics.
     others: bool,
+    /// Rows that are not published, dropped and refused; those that were dropped before this process began are known.
+    unpublished: Option<(u64, u64)>,
+    /// When it was told of them.
+    unpublished_at: Option<Instant>,
 }
 
 impl Told {
@@ -227,6 +246,20 @@ impl Told {
                 }
             };
         }
+        if let Some(publish) = &status.publish {
+            let publisher = &publish.publisher;
+            text = match &publisher.link {
+                BrokerLink::Up => {
+                    format!("{text}; publishes to {} at {}", publisher.topic, publisher.broker)
+                }
+                BrokerLink::Down(why) => {
+                    format!("{text}; does not publish to {}: {why}", publisher.broker)
+                }
+            };
+            if let Some(error) = &publish.error {
+                text = format!("{text}; rows to be published: {error}");
+            }
+        }
         if self.links.as_ref() != Some(&text) {
             // Without a standard error there is nobody to tell.
             let _ = writeln!(std::io::stderr(), "afterbay edge agent {}: {text}", status.site);
@@ -234,6 +267,26 @@ impl Told {
         }
         self.tell_of_rows(&status);
         self.tell_of_others(&status);
+        self.tell_of_unpublished(&status);
+    }
+
+    fn tell_of_unpublished(&mut self, status: &AgentStatus) {
+        let Some(publish) = &status.publish else { return };
+        let (dropped, refused) = (publish.dropped, publish.publisher.refused);
+        let was_told = self.unpublished.get_or_insert((dropped, 0));
+        let is_soon = self.unpublished_at.is_some_and(|at| at.elapsed() < BETWEEN);
+        if is_soon || (dropped, refused) == *was_told {
+            return;
+        }
+        *was_told = (dropped, refused);
+        self.unpublished_at = Some(Instant::now());
+        let why = publish.publisher.last_refused.as_deref();
+        let why = why.map(|why| format!(", the last one: {why}")).unwrap_or_default();
+        let _ = writeln!(
+            std::io::stderr(),
+            "afterbay edge agent {}: of the rows to be published, {dropped} were dropped, since the broker or the disk did not take them in time, and {refused} were refused by it{why}; the gateway gets them",
+            status.site
+        );
     }
 
     fn tell_of_rows(&mut self, status: &AgentStatus) {

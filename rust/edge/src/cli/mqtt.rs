@@ -1,10 +1,14 @@
-//! The site's broker, as `agent` is told of it.
+//! The site's brokers, as `agent` is told of them.
 
 use std::path::{Path, PathBuf};
 
-use afterbay_edge_agent::SequenceColumns;
-use afterbay_edge_mqtt::{Broker, Login, Options, Tls, TlsFiles, Version, is_topic_filter};
+use afterbay_edge_agent::{Publish, SequenceColumns};
+use afterbay_edge_mqtt::{
+    Access, Broker, Flags, Login, Options, PublishOptions, Tls, TlsFiles, Version, has, is_topic,
+    is_topic_filter,
+};
 use afterbay_edge_plan::Scan;
+use afterbay_values::size;
 use clap::{Args, ValueEnum};
 
 use super::{Failed, Result, failed};
@@ -26,16 +30,28 @@ pub(crate) struct MqttArgs {
     /// The name of the session that the broker keeps; each agent needs its own [default: afterbay-SITE-STREAM]
     #[arg(long, value_name = "ID", value_parser = client_id, requires = "mqtt")]
     client_id: Option<String>,
+    /// Also publish each row, as a JSON object, on the site's broker, whatever becomes of the gateway; a topic without + and #
+    #[arg(long, value_name = "TOPIC", value_parser = own_topic)]
+    publish: Option<String>,
+    /// The broker for --publish, if not that of --mqtt; --mqtt-user, --mqtt-ca and the like are for both
+    #[arg(long, value_name = "mqtt[s]://HOST:PORT", value_parser = Broker::parse, requires = "publish")]
+    publish_to: Option<Broker>,
+    /// The name under which rows are published [default: the client id, and -publish]
+    #[arg(long, value_name = "ID", value_parser = client_id, requires = "publish")]
+    publish_client_id: Option<String>,
+    /// Bytes of rows that wait on the disk for a broker that is away; then the oldest are dropped, and counted
+    #[arg(long, value_name = "SIZE", default_value = "16MiB", value_parser = size)]
+    publish_bytes: u64,
     /// Who connects to the broker
-    #[arg(long, alias = "user", value_name = "NAME", value_parser = text, requires = "mqtt", requires = "mqtt_password_file")]
+    #[arg(long, alias = "user", value_name = "NAME", value_parser = text, requires = "mqtt_password_file")]
     mqtt_user: Option<String>,
     /// The password of --mqtt-user: the first line of this file
     #[arg(long, alias = "password-file", value_name = "FILE", requires = "mqtt_user")]
     mqtt_password_file: Option<PathBuf>,
     /// The broker's certificate, or that of its authority, a PEM file; with mqtts://
-    #[arg(long, value_name = "FILE", requires = "mqtt")]
+    #[arg(long, value_name = "FILE")]
     mqtt_ca: Option<PathBuf>,
-    /// The name in the broker's certificate, if not the host of --mqtt
+    /// The name in the broker's certificate, if not the host of its address
     #[arg(long, value_name = "NAME", requires = "mqtt_ca")]
     mqtt_server_name: Option<String>,
     /// A certificate of this agent, if the broker wants one, a PEM file
@@ -69,43 +85,130 @@ impl MqttArgs {
         columns.map(Some).map_err(|error| Failed::Usage(format!("--sequence: {error}")))
     }
 
-    /// What is asked for, if messages are.
-    pub(crate) fn options(self, site: &str, stream: &str) -> Result<Option<Options>> {
+    /// What is asked for of brokers.
+    pub(crate) fn brokers(mut self, site: &str, stream: &str) -> Result<Brokers> {
         only_once(&self.topic)?;
-        let Some(broker) = self.mqtt else { return Ok(None) };
-        let login = match (self.mqtt_user, self.mqtt_password_file) {
-            (Some(user), Some(file)) => Some(Login { user, password: password(&file)? }),
-            _ => None,
+        let (reads_from, topic) = (self.mqtt.take(), self.publish.take());
+        let publishes_to = topic.as_ref().and(self.publish_to.take().or(reads_from.clone()));
+        if let Some(topic) = topic.as_ref() {
+            if publishes_to.is_none() {
+                return usage(format!(
+                    "--publish {topic} needs a broker: give --publish-to mqtt://HOST:PORT"
+                ));
+            }
+            self.is_no_loop(topic)?;
+        }
+        let flag_of = |broker: &Broker| {
+            if reads_from.as_ref() == Some(broker) { "--mqtt" } else { "--publish-to" }
         };
-        let tls = match (broker.is_tls, self.mqtt_ca) {
-            (true, Some(roots)) => {
-                let own = self.mqtt_cert.zip(self.mqtt_key);
-                let files = TlsFiles { roots, own, server_name: self.mqtt_server_name };
-                let opened = Tls::open(files, &broker);
-                Some(opened.map_err(|error| Failed::Done(format!("{broker}: {error}")))?)
+        let brokers: Vec<(Broker, &'static str)> = reads_from
+            .iter()
+            .chain(publishes_to.iter().filter(|broker| reads_from.as_ref() != Some(*broker)))
+            .map(|broker| (broker.clone(), flag_of(broker)))
+            .collect();
+        self.is_right_for(&brokers)?;
+        let login = self.login()?;
+        let topics = std::mem::take(&mut self.topic);
+        let id = self.client_id.take().unwrap_or_else(|| format!("afterbay-{site}-{stream}"));
+        let own_id = self.publish_client_id.take().unwrap_or_else(|| format!("{id}-publish"));
+        let input = reads_from.map(|broker| {
+            let flags = Flags { broker: "--mqtt", client_id: "--client-id", topic: "--topic" };
+            let access = self.access(broker, id.clone(), login.clone(), flags)?;
+            Ok::<_, Failed>(Options { access, topics })
+        });
+        let publish = topic.zip(publishes_to).map(|(topic, broker)| {
+            if own_id == id && input.is_some() {
+                return usage(format!(
+                    "--publish-client-id {own_id} is the client id of the session that is read: two clients with one name take the connection from each other"
+                ));
             }
-            (true, None) => {
-                let what = "needs --mqtt-ca FILE: its certificate, or that of its authority";
-                return Err(Failed::Usage(format!("--mqtt {broker} {what}")));
-            }
-            (false, Some(_)) => {
-                let what = "is without TLS, and --mqtt-ca is for TLS: give --mqtt mqtts://";
-                return Err(Failed::Usage(format!("--mqtt {broker} {what}")));
-            }
-            (false, None) => None,
-        };
-        Ok(Some(Options {
-            broker,
-            tls,
-            topics: self.topic,
-            version: match self.mqtt_version {
-                VersionArg::V3 => Version::V3,
-                VersionArg::V5 => Version::V5,
-            },
-            client_id: self.client_id.unwrap_or_else(|| format!("afterbay-{site}-{stream}")),
-            login,
-        }))
+            let flag = brokers.iter().find(|(one, _)| *one == broker).map_or("--mqtt", |one| one.1);
+            let flags = Flags { broker: flag, client_id: "--publish-client-id", topic: "--publish" };
+            let access = self.access(broker, own_id, login.clone(), flags)?;
+            Ok(Publish { to: PublishOptions { access, topic }, bytes: self.publish_bytes })
+        });
+        Ok(Brokers { input: input.transpose()?, publish: publish.transpose()? })
     }
+
+    /// What the agent publishes must not come back to it.
+    fn is_no_loop(&self, topic: &str) -> Result<()> {
+        match self.topic.iter().find(|filter| has(filter, topic)) {
+            None => Ok(()),
+            Some(filter) => usage(format!(
+                "--publish {topic}: what is published there comes in by --topic {filter} again; give another topic"
+            )),
+        }
+    }
+
+    /// Options for TLS and users need a broker that they are for; a password is not to go where anybody can read it, if it goes
+    /// behind a certificate elsewhere.
+    fn is_right_for(&self, brokers: &[(Broker, &str)]) -> Result<()> {
+        let Some((first, flag)) = brokers.first() else {
+            let given =
+                [("--mqtt-user", self.mqtt_user.is_some()), ("--mqtt-ca", self.mqtt_ca.is_some())];
+            return match given.iter().find(|(_, is_given)| *is_given) {
+                None => Ok(()),
+                Some((name, _)) => usage(format!(
+                    "{name} is for a broker: give --mqtt, or --publish with --publish-to"
+                )),
+            };
+        };
+        let plain = brokers.iter().find(|(broker, _)| !broker.is_tls);
+        let tls = brokers.iter().find(|(broker, _)| broker.is_tls);
+        match (tls, plain) {
+            (None, _) if self.mqtt_ca.is_some() => usage(format!(
+                "{flag} {first} is without TLS, and --mqtt-ca is for TLS: give {flag} mqtts://"
+            )),
+            (Some((broker, flag)), _) if self.mqtt_ca.is_none() => usage(format!(
+                "{flag} {broker} needs --mqtt-ca FILE: its certificate, or that of its authority"
+            )),
+            (Some((broker, _)), Some((other, flag))) if self.mqtt_user.is_some() => usage(format!(
+                "{flag} {other} is without TLS, and {broker} is not: the password of --mqtt-user would go there for anybody to read; give {flag} mqtts://"
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    fn login(&self) -> Result<Option<Login>> {
+        match (&self.mqtt_user, &self.mqtt_password_file) {
+            (Some(user), Some(file)) => {
+                Ok(Some(Login { user: user.clone(), password: password(file)? }))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    fn access(
+        &self,
+        broker: Broker,
+        client_id: String,
+        login: Option<Login>,
+        flags: Flags,
+    ) -> Result<Access> {
+        let roots = self.mqtt_ca.as_ref().filter(|_| broker.is_tls);
+        let tls = roots.map(|roots| {
+            let own = self.mqtt_cert.clone().zip(self.mqtt_key.clone());
+            let (roots, server_name) = (roots.clone(), self.mqtt_server_name.clone());
+            let opened = Tls::open(TlsFiles { roots, own, server_name }, &broker, flags.broker);
+            opened.map_err(|error| Failed::Done(format!("{broker}: {error}")))
+        });
+        let version = match self.mqtt_version {
+            VersionArg::V3 => Version::V3,
+            VersionArg::V5 => Version::V5,
+        };
+        Ok(Access { tls: tls.transpose()?, broker, version, client_id, login, flags })
+    }
+}
+
+/// What is read from a broker, and what is published on one.
+#[derive(Debug)]
+pub(crate) struct Brokers {
+    pub(crate) input: Option<Options>,
+    pub(crate) publish: Option<Publish>,
+}
+
+fn usage<T>(what: String) -> Result<T> {
+    Err(Failed::Usage(what))
 }
 
 fn password(file: &Path) -> Result<String> {
@@ -129,6 +232,16 @@ fn topic(text: &str) -> std::result::Result<String, String> {
     if !is_topic_filter(text_of(text)?) {
         return Err(
             "+ stands for a whole level, and # for all that follow, as in sensors/+/temp or sensors/#"
+                .to_owned(),
+        );
+    }
+    Ok(text.to_owned())
+}
+
+fn own_topic(text: &str) -> std::result::Result<String, String> {
+    if !is_topic(text_of(text)?) {
+        return Err(
+            "one topic is needed, such as rooms/averages: no + and #, and no $ at its beginning, which are the broker's own"
                 .to_owned(),
         );
     }

@@ -62,6 +62,7 @@ fn agent(status: &Json) -> String {
     let _ = writeln!(text, "  link       {link}");
     let _ = writeln!(text, "  input      {} bytes{end}", number("inputBytes"));
     text.push_str(&messages(&status["mqtt"]));
+    text.push_str(&published(&status["publish"]));
     let _ = writeln!(text, "  rows       {}", number("rows"));
     let _ = writeln!(text, "  watermark  {}", watermark(&status["watermark"]));
     let _ = writeln!(
@@ -125,6 +126,40 @@ fn messages(mqtt: &Json) -> String {
     if mqtt["badRows"] != 0 {
         let (count, last) = (&mqtt["badRows"], word(&mqtt["lastBadRow"]));
         let _ = writeln!(text, "  bad rows   {count}, the last one: {last}");
+    }
+    text
+}
+
+/// Of rows on the site's own broker, if they are published.
+fn published(publish: &Json) -> String {
+    if publish.is_null() {
+        return String::new();
+    }
+    let link = match publish["brokerUp"].as_bool() {
+        Some(true) => "connected".to_owned(),
+        _ => format!("not connected: {}", word(&publish["brokerError"])),
+    };
+    let silent = publish["silentSeconds"].as_f64().filter(|seconds| *seconds >= 1.0);
+    let silent = silent.map_or(String::new(), |time| format!(", no answer for {time:.0} s"));
+    let mut text = format!(
+        "  publish    {} at {}  {link}{silent}\n  published  {} rows, {} sent again, {} waiting in {} of {} bytes\n",
+        word(&publish["topic"]),
+        word(&publish["broker"]),
+        publish["rows"],
+        publish["sentAgain"],
+        publish["waitingRows"],
+        publish["bytes"],
+        publish["bytesMax"]
+    );
+    if publish["droppedRows"] != 0 {
+        let _ = writeln!(text, "  not there  {} rows, dropped", publish["droppedRows"]);
+    }
+    if publish["refusedRows"] != 0 {
+        let (count, last) = (&publish["refusedRows"], word(&publish["lastRefusedRow"]));
+        let _ = writeln!(text, "  refused    {count} rows, the last one: {last}");
+    }
+    if let Some(error) = publish["error"].as_str() {
+        let _ = writeln!(text, "  not kept   {error}");
     }
     text
 }

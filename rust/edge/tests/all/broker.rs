@@ -29,6 +29,13 @@ pub(crate) struct Published {
     pub(crate) payload: Vec<u8>,
 }
 
+/// What a client has published.
+pub(crate) struct Taken {
+    pub(crate) client: String,
+    pub(crate) topic: String,
+    pub(crate) payload: String,
+}
+
 /// Everything, for tests to look at and to change.
 #[derive(Default)]
 pub(crate) struct State {
@@ -54,6 +61,21 @@ pub(crate) struct State {
     pub(crate) closes: bool,
     /// Called for what is acknowledged.
     pub(crate) watch: Option<Watch>,
+    /// What clients have published, and the broker has kept.
+    pub(crate) taken: Vec<Taken>,
+    /// What clients publish is neither kept nor acknowledged; so many were not.
+    pub(crate) is_deaf: bool,
+    pub(crate) unheard: u64,
+    /// What clients of MQTT 5 are told of what they publish.
+    pub(crate) denies: Option<five::PubAckReason>,
+    /// The most messages at once, and bytes of one, that clients of MQTT 5 are told.
+    pub(crate) limits: Option<(u16, u32)>,
+    /// It is killed with every so manieth message that a client publishes, in turns before and behind the moment at which it keeps
+    /// that, and never with an acknowledgement. 0 is never.
+    pub(crate) dies_every: u64,
+    /// How often that was, and how often after it had kept the message.
+    pub(crate) deaths: (u64, u64),
+    came: u64,
     /// Messages that were acknowledged, and acknowledgements of none.
     pub(crate) acknowledged: Vec<u64>,
     pub(crate) stray: u64,
@@ -86,6 +108,7 @@ enum Said {
     Connect { id: String, login: Option<(String, String)>, clean: bool, receive_max: usize },
     Subscribe { packet: u16, filters: Vec<String> },
     Acknowledge(u16),
+    Publish { packet: u16, topic: String, payload: Vec<u8> },
     Ping,
     Goodbye,
     End,
@@ -136,6 +159,13 @@ impl Broker {
     pub(crate) fn kept(&self) -> usize {
         let state = self.state();
         state.sessions.values().map(|session| session.waiting.len() + session.in_flight.len()).sum()
+    }
+
+    /// What clients have published on a topic.
+    pub(crate) fn taken(&self, topic: &str) -> Vec<String> {
+        let state = self.state();
+        let taken = state.taken.iter().filter(|message| message.topic == topic);
+        taken.map(|message| message.payload.clone()).collect()
     }
 
     /// Closes all connections.
@@ -193,6 +223,37 @@ impl State {
         }
     }
 
+    /// Keeps what a client has published. False if it is killed.
+    fn take(&mut self, id: &str, packet: u16, topic: &str, payload: Vec<u8>) -> bool {
+        if self.is_deaf {
+            self.unheard += 1;
+            return true;
+        }
+        let denies = self.denies;
+        if denies.is_none() {
+            self.came += 1;
+            let dies = self.dies_every > 0 && self.came.is_multiple_of(self.dies_every);
+            self.deaths.0 += u64::from(dies);
+            if dies && self.deaths.0 % 2 == 1 {
+                return false;
+            }
+            self.taken.push(Taken {
+                client: id.to_owned(),
+                topic: topic.to_owned(),
+                payload: String::from_utf8(payload.clone()).unwrap(),
+            });
+            self.publish(topic, payload, false);
+            if dies {
+                self.deaths.1 += 1;
+                return false;
+            }
+        }
+        if let Some(link) = self.sessions.get_mut(id).and_then(|session| session.link.as_mut()) {
+            link.acknowledge(packet, denies);
+        }
+        true
+    }
+
     fn cut(&mut self) {
         for session in self.sessions.values_mut() {
             session.link.take().inspect(Link::close);
@@ -219,14 +280,14 @@ impl State {
                 let mut link =
                     Link { number, stream: stream.try_clone().unwrap(), is_v5, receive_max };
                 if let Some(refusal) = refusal {
-                    link.accept(false, Some(refusal));
+                    link.accept(false, Some(refusal), None);
                     return false;
                 }
                 if clean {
                     self.sessions.remove(&id);
                 }
                 let is_known = self.sessions.contains_key(&id);
-                link.accept(is_known, None);
+                link.accept(is_known, None, self.limits);
                 if self.closes {
                     return false;
                 }
@@ -268,6 +329,12 @@ impl State {
                         self.acknowledged.push(message.number);
                     }
                     None => self.stray += 1,
+                }
+            }
+            Said::Publish { packet, topic, payload } => {
+                if !self.take(id, packet, &topic, payload) {
+                    self.cut();
+                    return false;
                 }
             }
             Said::Ping => {
@@ -355,6 +422,11 @@ fn hear(bytes: &mut BytesMut, is_v5: bool) -> Option<Said> {
                 filters: subscribe.filters.into_iter().map(|filter| filter.path).collect(),
             }),
             Ok(five::Packet::PubAck(ack)) => Some(Said::Acknowledge(ack.pkid)),
+            Ok(five::Packet::Publish(publish)) => Some(Said::Publish {
+                packet: publish.pkid,
+                topic: String::from_utf8(publish.topic.to_vec()).unwrap(),
+                payload: publish.payload.to_vec(),
+            }),
             Ok(five::Packet::PingReq(_)) => Some(Said::Ping),
             Err(rumqttc::v5::mqttbytes::Error::InsufficientBytes(_)) => None,
             _ => Some(Said::End),
@@ -372,6 +444,11 @@ fn hear(bytes: &mut BytesMut, is_v5: bool) -> Option<Said> {
             filters: subscribe.filters.into_iter().map(|filter| filter.path).collect(),
         }),
         Ok(three::Packet::PubAck(ack)) => Some(Said::Acknowledge(ack.pkid)),
+        Ok(three::Packet::Publish(publish)) => Some(Said::Publish {
+            packet: publish.pkid,
+            topic: publish.topic,
+            payload: publish.payload.to_vec(),
+        }),
         Ok(three::Packet::PingReq) => Some(Said::Ping),
         Err(rumqttc::Error::InsufficientBytes(_)) => None,
         _ => Some(Said::End),
@@ -400,8 +477,16 @@ impl Link {
         &mut self,
         session_present: bool,
         refusal: Option<(three::ConnectReturnCode, five::ConnectReturnCode)>,
+        limits: Option<(u16, u32)>,
     ) {
-        if self.is_v5 {
+        if let Some((count, bytes)) = limits.filter(|_| self.is_v5) {
+            // CONNACK with Receive Maximum and Maximum Packet Size (MQTT 5, 3.2.2.3).
+            let mut packet = vec![0x20, 11, u8::from(session_present), 0, 8, 0x21];
+            packet.extend_from_slice(&count.to_be_bytes());
+            packet.push(0x27);
+            packet.extend_from_slice(&bytes.to_be_bytes());
+            self.write(&packet);
+        } else if self.is_v5 {
             let code = refusal.map_or(five::ConnectReturnCode::Success, |(_, code)| code);
             let connack = five::ConnAck { session_present, code, properties: None };
             self.say_five(&five::Packet::ConnAck(connack));
@@ -423,6 +508,20 @@ impl Link {
             let mut publish = three::Publish::new(topic, qos, payload);
             (publish.pkid, publish.dup) = (packet, again);
             self.say_three(&three::Packet::Publish(publish));
+        }
+    }
+
+    /// Says that a message is kept, or why not.
+    fn acknowledge(&mut self, packet: u16, denied: Option<five::PubAckReason>) {
+        if self.is_v5 {
+            let reason = denied.unwrap_or(five::PubAckReason::Success);
+            self.say_five(&five::Packet::PubAck(five::PubAck {
+                pkid: packet,
+                reason,
+                properties: None,
+            }));
+        } else {
+            self.say_three(&three::Packet::PubAck(three::PubAck::new(packet)));
         }
     }
 

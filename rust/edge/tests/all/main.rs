@@ -8,6 +8,7 @@ mod link;
 mod mqtt;
 mod mqtts;
 mod other;
+mod publish;
 mod relay;
 mod sessions;
 mod site;

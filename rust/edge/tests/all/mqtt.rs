@@ -15,7 +15,7 @@ use crate::{program, run};
 
 pub(crate) const VERSIONS: [&str; 2] = ["3", "5"];
 /// Columns that the plan `project` gives.
-const PROJECT: [&str; 3] = ["room", "EXPR$1", "device"];
+pub(crate) const PROJECT: [&str; 3] = ["room", "EXPR$1", "device"];
 pub(crate) const TOPIC: &str = "sensors/a/temp";
 
 /// A row; its number is in two columns, and its name in a third.

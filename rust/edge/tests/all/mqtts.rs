@@ -255,6 +255,48 @@ fn messages_come_over_tls() {
     }
 }
 
+/// With the same user and certificate, on a connection of its own; its refusals end nothing.
+#[test]
+fn rows_are_published_over_tls() {
+    for version in VERSIONS {
+        let (world, broker) = (World::new("project", &["dev1"]), Broker::start());
+        let authority = Authority::new(&world, "authority");
+        let clients = Authority::new(&world, "clients");
+        let (shown, own) = (authority.sign("broker", |_| ()), clients.sign("dev1", |_| ()));
+        let front = Front::start(&broker, config(&shown, Some(&clients.roots()), version == "3"));
+        broker.state().login = Some(("me".to_owned(), "secret".to_owned()));
+        std::fs::write(world.path("password"), "secret\n").unwrap();
+        let lines: String = (0..500).map(|number| row(number) + "\n").collect();
+        world.write("dev1", &lines);
+        let start = |roots: &Path| {
+            let mut command = world.agent_command("dev1");
+            command.args(["--follow", "--publish", "rooms", "--publish-to", &front.url()]);
+            command.args(["--mqtt-version", version, "--mqtt-user", "me", "--mqtt-password-file"]);
+            command.arg(world.path("password")).arg("--mqtt-ca").arg(roots);
+            command.arg("--mqtt-cert").arg(&own.pem).arg("--mqtt-key").arg(&own.key);
+            Process::start(&mut command)
+        };
+        let agent = start(&clients.roots());
+        Wait::block("the status says why not", || {
+            let status = agent.status();
+            let why = status["publish"]["brokerError"].as_str().unwrap_or_default();
+            why.contains("its certificate is not of the authority in ")
+        });
+        agent.terminate();
+        let agent = start(&authority.roots());
+        Wait::block("the rows are published", || broker.taken("rooms").len() >= 500);
+        let found: Vec<String> = broker
+            .taken("rooms")
+            .iter()
+            .map(|row| serde_json::from_str::<serde_json::Value>(row).unwrap())
+            .map(|row| row["device"].as_str().unwrap().to_owned())
+            .collect();
+        assert_eq!(found, names(0..500));
+        agent.terminate();
+        Wait::block("the broker has heard of its end", || broker.state().goodbyes == 1);
+    }
+}
+
 /// Another process that comes to the socket by which an agent's own client speaks is closed, and heard by nobody.
 #[cfg(target_os = "linux")]
 fn stranger(agent: &Process) {

@@ -142,6 +142,7 @@ fn agent(world: &World, data: &str) -> JoinHandle<bool> {
         stream: "edge_partials".to_owned(),
         input: Input::File { path: world.input("dev1"), follow: false },
         sequence: None,
+        publish: None,
         data: world.path(data),
         link: Link {
             name: server_name(&address, Some("localhost")).unwrap(),
