@@ -1,9 +1,10 @@
 //! The worker: input, run, commits.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use afterbay_edge_exec::{Reader, Run};
+use afterbay_edge_exec::{EvalError, Reader, Run};
 use afterbay_edge_mqtt::{Monitor, Subscriber};
 use afterbay_edge_plan::Pipeline;
 
@@ -30,6 +31,8 @@ pub struct Agent {
     /// Messages, if they are the input: they can be looked at before it runs.
     input: Option<Lines>,
     messages: Option<(Monitor, Arc<Tally>)>,
+    /// Rows that were dropped as late, at the last commit.
+    late_rows: Arc<AtomicU64>,
 }
 
 /// To look at an agent that runs, and to end it.
@@ -37,6 +40,7 @@ pub struct Agent {
 pub struct Handle {
     store: Arc<Store>,
     messages: Option<(Monitor, Arc<Tally>)>,
+    late_rows: Arc<AtomicU64>,
 }
 
 impl Handle {
@@ -49,7 +53,8 @@ impl Handle {
             last_bad_row: tally.last_bad_row(),
             repeated_rows: tally.repeated_rows(),
         });
-        AgentStatus { messages, ..self.store.status() }
+        let late_rows = self.late_rows.load(Ordering::Relaxed);
+        AgentStatus { messages, late_rows, ..self.store.status() }
     }
 
     /// Ends it; what is committed stays.
@@ -81,12 +86,16 @@ impl Agent {
         let messages = input.as_ref().and_then(Lines::messages);
         let messages =
             messages.map(|subscriber| (subscriber.monitor(), Arc::new(Tally::default())));
-        Ok(Self { options, store, input, messages })
+        Ok(Self { options, store, input, messages, late_rows: Arc::default() })
     }
 
     /// To look at it from another thread.
     pub fn handle(&self) -> Handle {
-        Handle { store: self.store.clone(), messages: self.messages.clone() }
+        Handle {
+            store: self.store.clone(),
+            messages: self.messages.clone(),
+            late_rows: self.late_rows.clone(),
+        }
     }
 
     /// Runs until the input is at its end and the gateway has everything (true), or somebody ends it (false).
@@ -105,7 +114,9 @@ impl Agent {
         };
         let sender = sending.start(self.store.clone());
         let tally = self.messages.map(|(_, tally)| tally);
-        let worked = Worker::open(&self.options, &self.store, pipeline, reader, self.input, tally)
+        let worker = Worker::open(&self.options, &self.store, pipeline, reader, self.input, tally);
+        let worked = worker
+            .map(|worker| worker.telling(self.late_rows))
             .and_then(Worker::work)
             .map(|()| self.store.wait_until_sent());
         self.store.stop(None);
@@ -126,6 +137,7 @@ struct Worker<'a> {
     tally: Option<Arc<Tally>>,
     sequence: Option<Sequence>,
     run: Run,
+    late_rows: Arc<AtomicU64>,
     batch: Batch,
     finished: bool,
     /// When the first of what is not committed came, and when input was read that is not.
@@ -161,6 +173,7 @@ impl<'a> Worker<'a> {
             tally,
             sequence: sequence.map_err(failed)?,
             run,
+            late_rows: Arc::default(),
             batch: Batch::new(pipeline.output().to_vec(), state.watermark),
             finished: state.finished,
             waits_since: None,
@@ -169,13 +182,21 @@ impl<'a> Worker<'a> {
         })
     }
 
+    /// Tells here how many rows were dropped as late.
+    fn telling(mut self, late_rows: Arc<AtomicU64>) -> Self {
+        late_rows.store(self.run.late_rows(), Ordering::Relaxed);
+        self.late_rows = late_rows;
+        self
+    }
+
     fn work(mut self) -> Result<()> {
         while !self.finished && !self.store.is_stopping() {
             match self.input.next(self.linger.min(Duration::from_millis(200)))? {
                 Next::Line => self.take()?,
                 Next::Nothing => self.store.drop_old()?,
                 Next::End => {
-                    self.run.finish(&mut self.batch);
+                    let finished = self.run.finish(&mut self.batch);
+                    finished.map_err(|error| self.input.wrong(error))?;
                     self.finished = true;
                 }
             }
@@ -215,7 +236,11 @@ impl<'a> Worker<'a> {
             }
             Seen::Full(what) => return Err(AgentError::Keys(what)),
         }
-        self.run.push(&row, &mut self.batch).map_err(|error| self.input.wrong(error))
+        self.run.push(&row, &mut self.batch).map_err(|error| match error {
+            // No matter of this row: without it, the next one would have the same.
+            EvalError::Groups { .. } => AgentError::Keys(error.to_string()),
+            error => self.input.wrong(error),
+        })
     }
 
     /// Rows wait for others for a while; a watermark alone waits longer if a commit takes long. A broker that waits for a commit
@@ -253,6 +278,7 @@ impl<'a> Worker<'a> {
         {
             messages.acknowledge();
         }
+        self.late_rows.store(self.run.late_rows(), Ordering::Relaxed);
         self.commit_took = began.elapsed();
         (self.waits_since, self.read_since) = (None, None);
         Ok(())
