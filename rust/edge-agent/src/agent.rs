@@ -1,10 +1,11 @@
 //! The worker: input, run, commits.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use afterbay_edge_exec::{Reader, Run};
+use afterbay_edge_exec::{EvalError, Reader, Run};
 use afterbay_edge_mqtt::{Monitor, Publisher, PublisherMonitor, Subscriber};
 use afterbay_edge_plan::Pipeline;
 
@@ -36,6 +37,8 @@ pub struct Agent {
     messages: Option<(Monitor, Arc<Tally>)>,
     /// To the site's broker, if rows are published.
     publisher: Option<Publisher>,
+    /// Rows that were dropped as late, at the last commit.
+    late_rows: Arc<AtomicU64>,
 }
 
 /// To look at an agent that runs, and to end it.
@@ -44,6 +47,7 @@ pub struct Handle {
     store: Arc<Store>,
     messages: Option<(Monitor, Arc<Tally>)>,
     publisher: Option<PublisherMonitor>,
+    late_rows: Arc<AtomicU64>,
 }
 
 impl Handle {
@@ -56,10 +60,11 @@ impl Handle {
             last_bad_row: tally.last_bad_row(),
             repeated_rows: tally.repeated_rows(),
         });
+        let late_rows = self.late_rows.load(Ordering::Relaxed);
         let publisher = self.publisher.as_ref().map(PublisherMonitor::status);
         let publish = self.store.local().zip(publisher);
         let publish = publish.map(|(local, publisher)| local.status(publisher));
-        AgentStatus { messages, publish, ..self.store.status() }
+        AgentStatus { messages, publish, late_rows, ..self.store.status() }
     }
 
     /// Ends it; what is committed stays.
@@ -92,7 +97,7 @@ impl Agent {
         let messages =
             messages.map(|subscriber| (subscriber.monitor(), Arc::new(Tally::default())));
         let publisher = publisher(&options, store.local())?;
-        Ok(Self { options, store, input, messages, publisher })
+        Ok(Self { options, store, input, messages, publisher, late_rows: Arc::default() })
     }
 
     /// To look at it from another thread.
@@ -101,6 +106,7 @@ impl Agent {
             store: self.store.clone(),
             messages: self.messages.clone(),
             publisher: self.publisher.as_ref().map(Publisher::monitor),
+            late_rows: self.late_rows.clone(),
         }
     }
 
@@ -124,7 +130,9 @@ impl Agent {
         };
         let sender = sending.start(self.store.clone());
         let tally = self.messages.map(|(_, tally)| tally);
-        let worked = Worker::open(&self.options, &self.store, pipeline, reader, self.input, tally)
+        let worker = Worker::open(&self.options, &self.store, pipeline, reader, self.input, tally);
+        let worked = worker
+            .map(|worker| worker.telling(self.late_rows))
             .and_then(Worker::work)
             .map(|()| self.store.wait_until_sent());
         if let (Ok(true), Some(local)) = (&worked, &local) {
@@ -163,6 +171,7 @@ struct Worker<'a> {
     tally: Option<Arc<Tally>>,
     sequence: Option<Sequence>,
     run: Run,
+    late_rows: Arc<AtomicU64>,
     batch: Batch,
     finished: bool,
     /// When the first of what is not committed came, and when input was read that is not.
@@ -198,6 +207,7 @@ impl<'a> Worker<'a> {
             tally,
             sequence: sequence.map_err(failed)?,
             run,
+            late_rows: Arc::default(),
             batch: Batch::new(pipeline.output().to_vec(), state.watermark),
             finished: state.finished,
             waits_since: None,
@@ -206,13 +216,21 @@ impl<'a> Worker<'a> {
         })
     }
 
+    /// Tells here how many rows were dropped as late.
+    fn telling(mut self, late_rows: Arc<AtomicU64>) -> Self {
+        late_rows.store(self.run.late_rows(), Ordering::Relaxed);
+        self.late_rows = late_rows;
+        self
+    }
+
     fn work(mut self) -> Result<()> {
         while !self.finished && !self.store.is_stopping() {
             match self.input.next(self.linger.min(Duration::from_millis(200)))? {
                 Next::Line => self.take()?,
                 Next::Nothing => self.store.drop_old()?,
                 Next::End => {
-                    self.run.finish(&mut self.batch);
+                    let finished = self.run.finish(&mut self.batch);
+                    finished.map_err(|error| self.input.wrong(error))?;
                     self.finished = true;
                 }
             }
@@ -252,7 +270,11 @@ impl<'a> Worker<'a> {
             }
             Seen::Full(what) => return Err(AgentError::Keys(what)),
         }
-        self.run.push(&row, &mut self.batch).map_err(|error| self.input.wrong(error))
+        self.run.push(&row, &mut self.batch).map_err(|error| match error {
+            // No matter of this row: without it, the next one would have the same.
+            EvalError::Groups { .. } => AgentError::Keys(error.to_string()),
+            error => self.input.wrong(error),
+        })
     }
 
     /// Rows wait for others for a while; a watermark alone waits longer if a commit takes long. A broker that waits for a commit
@@ -290,6 +312,7 @@ impl<'a> Worker<'a> {
         {
             messages.acknowledge();
         }
+        self.late_rows.store(self.run.late_rows(), Ordering::Relaxed);
         self.commit_took = began.elapsed();
         (self.waits_since, self.read_since) = (None, None);
         Ok(())

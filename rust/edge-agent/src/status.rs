@@ -97,6 +97,8 @@ pub struct AgentStatus {
     pub gaps: u64,
     /// Rows that were dropped, at most.
     pub dropped_rows: u64,
+    /// Rows that were dropped as late, as Flink drops them, where results are final here.
+    pub late_rows: u64,
     /// Why nothing is read just now.
     pub held: Option<String>,
     /// Whether there is a gateway.
@@ -120,7 +122,7 @@ impl AgentStatus {
     /// As Prometheus reads it.
     pub fn to_prometheus(&self) -> String {
         let age = self.outbox_age().unwrap_or_default().as_secs_f64();
-        let values: [(&str, &str, String); 13] = [
+        let values: [(&str, &str, String); 14] = [
             ("epoch", "gauge", self.epoch.to_string()),
             ("next_sequence", "gauge", self.next.to_string()),
             ("acknowledged_sequence", "gauge", self.acknowledged.to_string()),
@@ -132,6 +134,7 @@ impl AgentStatus {
             ("outbox_age_seconds", "gauge", age.to_string()),
             ("gaps_total", "counter", self.gaps.to_string()),
             ("dropped_rows_total", "counter", self.dropped_rows.to_string()),
+            ("late_rows_total", "counter", self.late_rows.to_string()),
             ("held", "gauge", u8::from(self.held.is_some()).to_string()),
             ("link_up", "gauge", u8::from(self.link == LinkStatus::Up).to_string()),
         ];
@@ -159,7 +162,8 @@ impl AgentStatus {
             "watermark": self.watermark, "inputBytes": self.input_bytes, "finished": self.finished,
             "outboxBytes": self.outbox_bytes, "outboxBytesMax": self.outbox_bytes_max,
             "outboxAgeSeconds": self.outbox_age().map(|age| age.as_secs_f64()),
-            "gaps": self.gaps, "droppedRows": self.dropped_rows, "held": self.held,
+            "gaps": self.gaps, "droppedRows": self.dropped_rows, "lateRows": self.late_rows,
+            "held": self.held,
             "linkUp": up, "linkError": why, "connections": self.connections,
             "mqtt": self.messages.as_ref().map(MessagesStatus::to_json),
             "publish": self.publish.as_ref().map(PublishStatus::to_json),

@@ -515,6 +515,7 @@ fn status_of(
         oldest: outbox.and_then(Outbox::oldest_age).filter(|_| waits),
         gaps: inner.state.gaps,
         dropped_rows: inner.state.dropped_rows,
+        late_rows: 0,
         held: inner.held.clone(),
         link: inner.link.clone(),
         connections: inner.connections,

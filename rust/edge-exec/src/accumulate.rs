@@ -1,4 +1,4 @@
-//! Accumulators of local aggregates (`DeclarativeAggregateFunction`s, as `AggsHandlerCodeGenerator` runs them).
+//! Accumulators of windowed aggregates (`DeclarativeAggregateFunction`s, as `AggsHandlerCodeGenerator` runs them).
 
 use std::cmp::Ordering;
 
@@ -47,6 +47,30 @@ pub(crate) fn add(part: &Part, accumulated: &mut Value, row: &[Value]) -> Result
         Accumulator::Sum { number, .. } => sum(number, accumulated, value),
         Accumulator::Min { of, .. } => keep(of, Ordering::Less, accumulated, value),
         Accumulator::Max { of, .. } => keep(of, Ordering::Greater, accumulated, value),
+    }
+}
+
+/// Adds what another one has accumulated of other rows (`mergeExpressions`). A sum of decimals that has too many digits is null,
+/// as in Flink: there is no row at which this could fail.
+pub(crate) fn merge(part: &Part, accumulated: &mut Value, other: &Value) -> Result<()> {
+    match part.accumulator {
+        Accumulator::CountRows | Accumulator::Count { .. } => {
+            let (Value::Whole(count), Value::Whole(other)) = (&mut *accumulated, other) else {
+                return Err(EvalError::Type);
+            };
+            *count = count.wrapping_add(*other);
+            Ok(())
+        }
+        _ if other.is_null() => Ok(()),
+        Accumulator::Sum { number, .. } => match sum(number, accumulated, other) {
+            Err(EvalError::DecimalOverflow) => {
+                *accumulated = Value::Null;
+                Ok(())
+            }
+            done => done,
+        },
+        Accumulator::Min { of, .. } => keep(of, Ordering::Less, accumulated, other),
+        Accumulator::Max { of, .. } => keep(of, Ordering::Greater, accumulated, other),
     }
 }
 

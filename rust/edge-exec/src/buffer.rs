@@ -156,7 +156,7 @@ impl Group {
 }
 
 /// A value of a key so that different ones differ, whatever stands beside them.
-fn encode(value: &Value, bytes: &mut Vec<u8>) -> Result<(), EvalError> {
+pub(crate) fn encode(value: &Value, bytes: &mut Vec<u8>) -> Result<(), EvalError> {
     match value {
         Value::Null => bytes.push(0),
         Value::Boolean(value) => bytes.extend_from_slice(&[1, u8::from(*value)]),

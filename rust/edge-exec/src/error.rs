@@ -22,6 +22,27 @@ pub enum EvalError {
     /// A row without a time.
     #[error("the time of events is null; filter such rows before they come here")]
     NoTime,
+    /// A time whose windows have none.
+    #[error(
+        "the time of events is too far from 1970 for its windows; filter such rows before they come here"
+    )]
+    TimeRange,
+    /// A row of which nothing says that its group is of this site alone.
+    #[error(
+        "{columns} is null, and was declared as local to a site: null is at every site. Leave such rows out (WHERE … IS NOT NULL), or do not declare the column"
+    )]
+    NoSite {
+        /// Columns of the key that are local.
+        columns: String,
+    },
+    /// Final results need all groups in memory.
+    #[error(
+        "{max} groups of key and slice are open, and there may be no more, since windows are final here: start with a larger --groups-max, or cut the plan without --local"
+    )]
+    Groups {
+        /// As many as there may be.
+        max: usize,
+    },
     /// The plan's types do not hold what they promise: a fault of Afterbay's.
     #[error("a value of another type than the plan says")]
     Type,

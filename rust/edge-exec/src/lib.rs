@@ -3,6 +3,8 @@
 //! ```text
 //!   line -> Reader -> row -> Run: [watermark] -> [calc] -> [windows] -> [local aggregate] -> rows and watermarks -> write
 //!            (as Flink's JSON and CSV formats)      (eval, cast, text)      (slices, buffer, accumulate)
+//!                                                                       or [whole aggregate] -> [calc] (slices, finals)
+//!                                                                       or [sessions] -> [calc]
 //! ```
 //!
 //! What comes out is what Flink's own operators would give, row by row and in their order, given the same rows and the same
@@ -18,10 +20,13 @@ mod buffer;
 mod cast;
 mod error;
 mod eval;
+mod finals;
 mod input;
 mod output;
+mod results;
 mod run;
 mod saved;
+mod sessions;
 mod slices;
 mod text;
 

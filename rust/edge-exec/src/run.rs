@@ -1,14 +1,17 @@
 //! A pipeline that runs: rows go in, rows and watermarks come out, in the order in which Flink's chained operators pass them on.
 
 use afterbay_edge_plan::{
-    Assignment, Calc, LocalAggregate, Operator, Pipeline, Value, Watermark, Window,
+    Assignment, Calc, GlobalAggregate, LocalAggregate, Node, Operator, Pipeline, Value, Watermark,
+    Window,
 };
 
 use crate::buffer::Buffer;
 use crate::error::EvalError;
 use crate::eval::{eval, holds};
+use crate::finals::Finals;
 use crate::saved::{Reader, SavedError, Writer};
-use crate::slices::{next_trigger, slice_end, windows};
+use crate::sessions::Sessions;
+use crate::slices::{next_trigger, slice_end, time_of, windows};
 
 /// Watermark of the end of the input.
 pub const END_OF_INPUT: i64 = i64::MAX;
@@ -29,7 +32,8 @@ pub struct Settings {
     /// `pipeline.auto-watermark-interval` in ms: a watermark is passed on as soon as it is further by more than that. With 0, the
     /// output depends on the input alone, in Flink too; else Flink passes it on by the clock as well.
     pub watermark_interval: i64,
-    /// Groups of keys and slices in memory: with more, everything is flushed, as Flink does when its buffer is full.
+    /// Groups of keys and slices in memory: with more, everything is flushed, as Flink does when its buffer is full. Where results
+    /// are final, more are an error.
     pub groups_max: usize,
     /// What is emitted when a slice is over.
     pub flush: Flush,
@@ -62,13 +66,15 @@ enum Step {
     Calc(Calc),
     Windows { window: Window, time_column: usize },
     Aggregate(Box<Slicing>),
+    Final(Box<Finals>),
+    Sessions(Box<Sessions>),
 }
 
 impl Run {
     /// Before the first row.
     pub fn new(pipeline: &Pipeline, settings: Settings) -> Self {
         let mut steps = Vec::new();
-        for node in &pipeline.nodes {
+        for (index, node) in pipeline.nodes.iter().enumerate() {
             steps.extend(match &node.operator {
                 Operator::Scan(scan) => {
                     let watermark = scan.watermark.clone();
@@ -82,8 +88,23 @@ impl Run {
                     Some(Step::Windows { window: *window, time_column: *time_column })
                 }
                 Operator::LocalAggregate(aggregate) => {
-                    Some(Step::Aggregate(Box::new(Slicing::new(aggregate.clone(), settings))))
+                    Some(match upper_half(&pipeline.nodes[index..]) {
+                        Some(global) => {
+                            let groups_max = settings.groups_max;
+                            let finals = Finals::new(aggregate.clone(), global.clone(), groups_max);
+                            Step::Final(Box::new(finals))
+                        }
+                        None => {
+                            Step::Aggregate(Box::new(Slicing::new(aggregate.clone(), settings)))
+                        }
+                    })
                 }
+                Operator::Sessions(aggregate) => {
+                    let sessions = Sessions::new(aggregate.clone(), settings.groups_max);
+                    Some(Step::Sessions(Box::new(sessions)))
+                }
+                // Of the step of the aggregate.
+                Operator::Exchange | Operator::GlobalAggregate(_) => None,
             });
         }
         Self { steps }
@@ -99,11 +120,14 @@ impl Run {
     }
 
     /// The input is at its end.
-    pub fn finish(&mut self, output: &mut impl Output) {
-        pass_watermark(&mut self.steps, END_OF_INPUT, output);
+    ///
+    /// # Errors
+    /// What comes out cannot be computed: a fault of Afterbay's, since only what cannot fail is behind windows.
+    pub fn finish(&mut self, output: &mut impl Output) -> Result<(), EvalError> {
+        pass_watermark(&mut self.steps, END_OF_INPUT, output)
     }
 
-    /// Emits what is open, as Flink does before a checkpoint. The result of the job is the same.
+    /// Emits parts that are open, as Flink does before a checkpoint. The result of the job is the same.
     pub fn flush(&mut self, output: &mut impl Output) {
         for step in &mut self.steps {
             if let Step::Aggregate(slicing) = step {
@@ -126,6 +150,8 @@ impl Run {
                     out.number(slicing.next_trigger);
                     slicing.buffer.save(&mut out);
                 }
+                Step::Final(finals) => finals.save(&mut out),
+                Step::Sessions(sessions) => sessions.save(&mut out),
                 Step::Calc(_) | Step::Windows { .. } => {}
             }
         }
@@ -149,6 +175,8 @@ impl Run {
                     slicing.next_trigger = saved.number()?;
                     slicing.buffer.load(&slicing.aggregate, &mut saved)?;
                 }
+                Step::Final(finals) => finals.load(&mut saved)?,
+                Step::Sessions(sessions) => sessions.load(&mut saved)?,
                 Step::Calc(_) | Step::Windows { .. } => {}
             }
         }
@@ -159,9 +187,34 @@ impl Run {
     pub fn groups(&self) -> usize {
         let groups = |step: &Step| match step {
             Step::Aggregate(slicing) => slicing.buffer.groups(),
+            Step::Final(finals) => finals.groups(),
+            Step::Sessions(sessions) => sessions.groups(),
             _ => 0,
         };
         self.steps.iter().map(groups).sum()
+    }
+
+    /// Rows that were dropped as late, as Flink drops them. Only where results are final: of parts, Flink decides above.
+    pub fn late_rows(&self) -> u64 {
+        let late = |step: &Step| match step {
+            Step::Final(finals) => finals.late(),
+            Step::Sessions(sessions) => sessions.late(),
+            _ => 0,
+        };
+        self.steps.iter().map(late).sum()
+    }
+}
+
+/// The global aggregate of the local one that is the first of these nodes.
+fn upper_half(nodes: &[Node]) -> Option<&GlobalAggregate> {
+    match nodes {
+        [
+            _,
+            Node { operator: Operator::Exchange, .. },
+            Node { operator: Operator::GlobalAggregate(global), .. },
+            ..,
+        ] => Some(global),
+        _ => None,
     }
 }
 
@@ -179,10 +232,7 @@ fn pass_row(steps: &mut [Step], row: &[Value], output: &mut impl Output) -> Resu
                 (assigner.current, assigner.passed) = before;
                 return Err(error);
             }
-            if let Some(watermark) = watermark {
-                pass_watermark(rest, watermark, output);
-            }
-            Ok(())
+            watermark.map_or(Ok(()), |watermark| pass_watermark(rest, watermark, output))
         }
         Step::Calc(calc) => {
             if let Some(condition) = &calc.condition
@@ -205,18 +255,31 @@ fn pass_row(steps: &mut [Step], row: &[Value], output: &mut impl Output) -> Resu
             Ok(())
         }
         Step::Aggregate(slicing) => slicing.add(row, output),
+        Step::Final(finals) => finals.add(row),
+        Step::Sessions(sessions) => sessions.add(row),
     }
 }
 
-fn pass_watermark(steps: &mut [Step], millis: i64, output: &mut impl Output) {
-    for step in steps {
-        match step {
-            Step::Watermark(assigner) => assigner.passed = assigner.passed.max(millis),
-            Step::Aggregate(slicing) => slicing.advance(millis, output),
-            Step::Calc(_) | Step::Windows { .. } => {}
+fn pass_watermark(
+    steps: &mut [Step],
+    millis: i64,
+    output: &mut impl Output,
+) -> Result<(), EvalError> {
+    let Some((step, rest)) = steps.split_first_mut() else {
+        output.watermark(millis);
+        return Ok(());
+    };
+    match step {
+        Step::Watermark(assigner) => assigner.passed = assigner.passed.max(millis),
+        Step::Aggregate(slicing) => slicing.advance(millis, output),
+        // Rows of windows go on before the watermark that ends them.
+        Step::Final(finals) => finals.advance(millis, &mut |row| pass_row(rest, row, output))?,
+        Step::Sessions(sessions) => {
+            sessions.advance(millis, &mut |row| pass_row(rest, row, output))?;
         }
+        Step::Calc(_) | Step::Windows { .. } => {}
     }
-    output.watermark(millis);
+    pass_watermark(rest, millis, output)
 }
 
 /// `WatermarkAssignerOperator`: a row goes on before its watermark, and nothing up to 0 is passed on.
@@ -272,9 +335,9 @@ impl Slicing {
     fn add(&mut self, row: &[Value], output: &mut impl Output) -> Result<(), EvalError> {
         let end = match self.aggregate.windowing.assignment {
             Assignment::Time { column } => {
-                slice_end(&self.aggregate.windowing, time_of(&row[column])?)
+                slice_end(&self.aggregate.windowing, time_of(row, column)?)
             }
-            Assignment::Attached { end_column } => time_of(&row[end_column])?,
+            Assignment::Attached { end_column } => time_of(row, end_column)?,
         };
         if self.buffer.groups() >= self.groups_max {
             self.flush(output);
@@ -306,13 +369,5 @@ impl Slicing {
         for row in self.buffer.take() {
             output.row(&row);
         }
-    }
-}
-
-fn time_of(value: &Value) -> Result<i64, EvalError> {
-    match value {
-        Value::Timestamp { millis, .. } => Ok(*millis),
-        Value::Null => Err(EvalError::NoTime),
-        _ => Err(EvalError::Type),
     }
 }

@@ -3,6 +3,9 @@
 //! ```text
 //!   version u8 | for each watermark: current i64, passed i64
 //!              | for each aggregate: watermark i64, next trigger i64, groups u32, each: end i64, key, accumulators
+//!              | for each one that is final: watermark i64, late rows i64, slices u32, each: end i64, groups u32, each: key,
+//!                accumulators
+//!              | for each one of sessions: watermark i64, late rows i64, sessions u32, each: start i64, end i64, key, accumulators
 //!   values: count u32, each: kind u8 and bytes
 //! ```
 //! Big-endian. The bytes are of one pipeline, and of one version of this program's forms: who keeps them keeps also what they

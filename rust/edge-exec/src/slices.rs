@@ -1,6 +1,8 @@
 //! Slices of windows, and when they are over (`SliceAssigners`, `TimeWindowUtil`). All times are ms of UTC.
 
-use afterbay_edge_plan::{Window, Windowing};
+use afterbay_edge_plan::{Value, Window, Windowing};
+
+use crate::error::EvalError;
 
 /// The beginning of the slice, or window, of this length that has this time (`TimeWindow.getWindowStartWithOffset`).
 pub fn start(time: i64, offset: i64, length: i64) -> i64 {
@@ -46,5 +48,14 @@ pub fn windows(window: &Window, time: i64) -> Vec<(i64, i64)> {
             let ends = (0..max_size / step).map(|number| first + number * step);
             ends.take_while(|&end| end <= begin + max_size).map(|end| (begin, end)).collect()
         }
+    }
+}
+
+/// A row's time, or the end of its window.
+pub(crate) fn time_of(row: &[Value], column: usize) -> Result<i64, EvalError> {
+    match row.get(column) {
+        Some(Value::Timestamp { millis, .. }) => Ok(*millis),
+        Some(Value::Null) => Err(EvalError::NoTime),
+        _ => Err(EvalError::Type),
     }
 }

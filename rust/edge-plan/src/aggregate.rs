@@ -54,10 +54,68 @@ pub enum Accumulator {
     },
 }
 
+/// What an aggregate gives in the end, of the parts of all of them (`getValueExpression`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// A part as it is.
+    Part(usize),
+    /// A sum by a count, both of them parts; null if nothing was counted. Of whole numbers, what is behind the point goes.
+    Average {
+        /// The sum: BIGINT or DOUBLE.
+        sum: usize,
+        /// How many were added.
+        count: usize,
+        /// The type of the average.
+        number: Number,
+    },
+}
+
 /// The parts of an aggregate, and the names and types that the plan gives their columns.
 struct Call {
+    /// The name of the column above.
+    name: String,
+    /// Of what the whole aggregate gives.
+    of: DataType,
     parts: Vec<(&'static str, Accumulator, Kind)>,
     filter: Option<usize>,
+    /// The type of what an `AVG` is of.
+    averaged: Option<Kind>,
+}
+
+/// What comes of the parts in the end, in the order of the calls: columns, and how they are made.
+pub(crate) fn outcomes(
+    calls: &[Json],
+    inputs: &[Field],
+    place: &str,
+) -> Result<Vec<(Field, Outcome)>> {
+    let mut next = 0;
+    let mut outcomes = Vec::new();
+    for (number, json) in calls.iter().enumerate() {
+        let place = format!("{place}[{number}]");
+        let call = call(json, inputs, &place)?;
+        let outcome = match call.averaged {
+            None => Outcome::Part(next),
+            Some(kind) => Outcome::Average {
+                sum: next,
+                count: next + 1,
+                number: average(kind, call.of, &place)?,
+            },
+        };
+        next += call.parts.len();
+        outcomes.push((Field { name: call.name, of: call.of }, outcome));
+    }
+    Ok(outcomes)
+}
+
+fn average(kind: Kind, of: DataType, place: &str) -> Result<Number> {
+    if kind.is_decimal() {
+        let what = "AVG of a DECIMAL is rounded twice, which only Flink does: its parts go to the cloud, as those of the aggregates beside it";
+        return Err(Refusal::new(place, what));
+    }
+    match Number::of(kind) {
+        Some(number) if of.kind == kind => Ok(number),
+        _ => Err(Refusal::new(place, format!("AVG of {kind} does not give {of}"))),
+    }
 }
 
 /// Reads the calls over these columns. `counts_rows` for windows whose upper half needs the number of rows, which Flink appends.
@@ -88,8 +146,7 @@ pub(crate) fn parts(
 
 fn call(json: &Json, inputs: &[Field], place: &str) -> Result<Call> {
     let mut object = Object::new(json, place)?;
-    // The name of the column above.
-    object.required("name")?;
+    let column_above = object.text("name")?.to_owned();
     let syntax = object.optional_text("syntax")?;
     let name_place = object.place("internalName");
     let Some(name) = object.optional_text("internalName")? else {
@@ -171,7 +228,8 @@ fn call(json: &Json, inputs: &[Field], place: &str) -> Result<Call> {
     if !gives {
         return Err(Refusal::new(&type_place, format!("{name} does not give {of}")));
     }
-    Ok(Call { parts, filter })
+    let averaged = argument.filter(|_| name == "$AVG$1").map(|(_, kind)| kind);
+    Ok(Call { name: column_above, of, parts, filter, averaged })
 }
 
 /// What `MIN` and `MAX` have a form for.

@@ -70,6 +70,35 @@ pub enum Cast {
     TextToBoolean,
 }
 
+impl Cast {
+    /// Whether there may be values for which it fails. Those of decimals are assumed to.
+    pub(crate) fn may_fail(self) -> bool {
+        match self {
+            Self::Same
+            | Self::WholeToWhole(_)
+            | Self::WholeToFloat
+            | Self::WholeToDouble
+            | Self::FloatToDouble
+            | Self::DoubleToFloat
+            | Self::FloatToWhole(_)
+            | Self::DoubleToWhole(_)
+            | Self::WholeToBoolean
+            | Self::BooleanToWhole
+            | Self::WholeToText
+            | Self::BooleanToText
+            | Self::CutText(_) => false,
+            Self::WholeToDecimal { .. }
+            | Self::DecimalToDecimal { .. }
+            | Self::DecimalToWhole { .. }
+            | Self::DecimalToDouble { .. }
+            | Self::TextToWhole(_)
+            | Self::TextToFloat
+            | Self::TextToDouble
+            | Self::TextToBoolean => true,
+        }
+    }
+}
+
 /// The call that converts, if there is one at a site. With `or_null`, it gives null where it fails.
 pub(crate) fn cast(operand: Expr, to: Kind, or_null: bool) -> Option<Expr> {
     let cast = between(operand.kind(), to)?;

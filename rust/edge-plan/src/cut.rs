@@ -7,11 +7,19 @@
 //!
 //! From each source, nodes are taken as long as they are understood in every detail, have one input and one reader, and rows
 //! go straight on from one to the next. A local aggregate is the last: behind it, rows of a key come together from all sites.
+//! But if the key has a column that is local to a site, they are all at one already: then the global aggregate runs there too,
+//! or that of sessions, which has no local half, and calcs behind it that cannot fail. A row of an input that cannot be computed is left out or ends the run; a window's
+//! result that cannot be computed would be of no row.
 
-use crate::error::Refusal;
-use crate::node::{KNOWN, Node, Operator, node};
+use crate::error::{PlanError, Refusal};
+use crate::expr::Expr;
+use crate::global::{EXCHANGE, GLOBAL, ONE_PHASE, exchange, global, sessions};
+use crate::local::Declared;
+use crate::node::{KNOWN, LocalAggregate, Node, Operator, node};
 use crate::plan::{Plan, RawNode};
 use crate::types::Field;
+
+const CALC: &str = KNOWN[2];
 
 /// A plan that is cut.
 #[derive(Debug, Clone, PartialEq)]
@@ -42,6 +50,8 @@ pub enum Rows {
     Projected,
     /// Parts of aggregates, by key and slice.
     Partial,
+    /// Aggregates, by key and window: the key says at which site its rows are.
+    Final,
 }
 
 /// A node, and where it runs.
@@ -84,13 +94,15 @@ impl Pipeline {
                 Operator::Scan(scan) if scan.projection.len() < scan.columns.len() => {
                     Rows::Projected
                 }
-                Operator::Scan(_) | Operator::Watermark(_) => rows,
+                Operator::Scan(_) | Operator::Watermark(_) | Operator::Exchange => rows,
+                Operator::Calc(_) if rows == Rows::Final => rows,
                 Operator::Calc(calc) if calc.is_filter(columns) => match rows {
                     Rows::Raw if calc.condition.is_some() => Rows::Filtered,
                     rows => rows,
                 },
                 Operator::Calc(_) | Operator::Windows { .. } => Rows::Projected,
                 Operator::LocalAggregate(_) => Rows::Partial,
+                Operator::GlobalAggregate(_) | Operator::Sessions(_) => Rows::Final,
             };
             columns = node.output.len();
         }
@@ -106,15 +118,35 @@ impl Pipeline {
     }
 }
 
-/// Cuts a plan.
+/// Cuts a plan of which no column is local to a site.
 pub fn cut(plan: &Plan) -> Cut {
+    cut_declared(plan, Declared(&[])).0
+}
+
+/// Cuts a plan whose columns `local` are local to a site: **no value of one of them is at two sites**. Each is `COLUMN`, or
+/// `TABLE.COLUMN`, of a table that is read. That is believed: where it is not so, a key that is at two sites has two rows.
+///
+/// # Errors
+/// No table has such a column, or several have.
+pub fn cut_with_local(plan: &Plan, local: &[String]) -> Result<Cut, PlanError> {
+    let declared = Declared(local);
+    let (cut, scans) = cut_declared(plan, declared);
+    declared.check(&cut.pipelines, scans)?;
+    Ok(cut)
+}
+
+/// The cut, and how many scans the plan has.
+fn cut_declared(plan: &Plan, declared: Declared<'_>) -> (Cut, usize) {
     let mut refusals = Vec::new();
     let mut pipelines = Vec::new();
+    let mut scans = 0;
     for scan in plan.nodes.iter().filter(|node| node.kind == KNOWN[0]) {
-        let (pipeline, refusal) = follow(plan, scan);
-        refusals.extend(refusal);
-        if !pipeline.nodes.is_empty() {
-            pipelines.push(pipeline);
+        scans += 1;
+        let mut way = Way::new(plan, declared);
+        way.follow(scan);
+        refusals.extend(way.refusals);
+        if !way.pipeline.nodes.is_empty() {
+            pipelines.push(way.pipeline);
         }
     }
     let place = |raw: &RawNode| {
@@ -129,39 +161,149 @@ pub fn cut(plan: &Plan) -> Cut {
         Placed { id: raw.id, kind, description, location }
     };
     let placed = plan.nodes.iter().map(place).collect();
-    Cut { pipelines, placed }
+    (Cut { pipelines, placed }, scans)
 }
 
-type Reason = (usize, String);
+/// From a source, as far as it goes.
+struct Way<'a> {
+    plan: &'a Plan,
+    declared: Declared<'a>,
+    pipeline: Pipeline,
+    /// Which of the columns that come out of it are local.
+    local: Vec<bool>,
+    /// Why nodes behind it stay in the cloud.
+    refusals: Vec<(usize, String)>,
+}
 
-/// Goes from a source as far as it goes.
-fn follow(plan: &Plan, scan: &RawNode) -> (Pipeline, Option<Reason>) {
-    let mut pipeline = Pipeline { ids: Vec::new(), nodes: Vec::new() };
-    let mut raw = scan;
-    loop {
-        // A plan may be a circle.
-        if pipeline.ids.contains(&raw.id) {
-            return (pipeline, None);
-        }
-        match node(&raw.json, pipeline.output(), &raw.place()) {
-            Err(refusal) => return (pipeline, Some((raw.id, in_words(&refusal, raw)))),
-            Ok(read) => {
-                let is_last = matches!(read.operator, Operator::LocalAggregate(_));
-                pipeline.ids.push(raw.id);
-                pipeline.nodes.push(read);
-                if is_last {
-                    return (pipeline, None);
+impl<'a> Way<'a> {
+    fn new(plan: &'a Plan, declared: Declared<'a>) -> Self {
+        let pipeline = Pipeline { ids: Vec::new(), nodes: Vec::new() };
+        Self { plan, declared, pipeline, local: Vec::new(), refusals: Vec::new() }
+    }
+
+    fn follow(&mut self, scan: &'a RawNode) {
+        let mut raw = scan;
+        loop {
+            // A plan may be a circle.
+            if self.pipeline.ids.contains(&raw.id) {
+                return;
+            }
+            let is_final = self.pipeline.rows() == Rows::Final;
+            match node(&raw.json, self.pipeline.output(), &raw.place()) {
+                Err(refusal) => return self.refuse(raw, &refusal),
+                Ok(read) => {
+                    if is_final && may_fail(&read.operator) {
+                        let why = "it may fail (a division of whole numbers, a CAST, a DECIMAL that is calculated with), and behind a window there is no row at which it would";
+                        return self.refusals.push((raw.id, why.to_owned()));
+                    }
+                    self.take(raw, read);
                 }
             }
+            let last = self.pipeline.nodes.last().map(|node| &node.operator);
+            if let Some(Operator::LocalAggregate(aggregate)) = last {
+                let aggregate = aggregate.clone();
+                match self.finish(raw, &aggregate) {
+                    Some(global) => raw = global,
+                    None => return,
+                }
+            } else if self.pipeline.rows() != Rows::Final
+                && let Some(sessions) = self.finish_sessions(raw)
+            {
+                raw = sessions;
+            }
+            let is_final = self.pipeline.rows() == Rows::Final;
+            match self.next(raw) {
+                Some(next) if is_final && next.kind == CALC => raw = next,
+                Some(next) if !is_final && KNOWN[1..].contains(&next.kind.as_str()) => raw = next,
+                Some(next) if is_final && KNOWN.contains(&next.kind.as_str()) => {
+                    let why =
+                        "it is of rows that are final at a site, behind which only calcs run there";
+                    return self.refusals.push((next.id, why.to_owned()));
+                }
+                _ => return,
+            }
         }
-        let next = match plan.from(raw.id).as_slice() {
+    }
+
+    fn take(&mut self, raw: &RawNode, node: Node) {
+        self.local = self.declared.behind(&node.operator, &self.local);
+        self.pipeline.ids.push(raw.id);
+        self.pipeline.nodes.push(node);
+    }
+
+    fn refuse(&mut self, raw: &RawNode, refusal: &Refusal) {
+        self.refusals.push((raw.id, in_words(refusal, raw)));
+    }
+
+    /// The only reader of what a node gives, if rows go straight on to it, and it reads nothing else.
+    fn next(&self, raw: &RawNode) -> Option<&'a RawNode> {
+        let plan = self.plan;
+        match plan.from(raw.id).as_slice() {
             [edge] if edge.forward && plan.into(edge.target).len() == 1 => plan.node(edge.target),
             _ => None,
-        };
-        match next {
-            Some(next) if KNOWN[1..].contains(&next.kind.as_str()) => raw = next,
-            _ => return (pipeline, None),
         }
+    }
+
+    /// Takes the upper half of a windowed aggregate, if the key says at which site its rows are. Returns its global node.
+    fn finish(&mut self, raw: &RawNode, aggregate: &LocalAggregate) -> Option<&'a RawNode> {
+        if self.declared.is_empty() {
+            return None;
+        }
+        let moved = self.next(raw).filter(|next| next.kind == EXCHANGE)?;
+        let merged = self.next(moved).filter(|next| next.kind == GLOBAL)?;
+        let keys: Vec<usize> =
+            self.local.iter().enumerate().filter_map(|(key, local)| local.then_some(key)).collect();
+        if keys.is_empty() {
+            let why = format!(
+                "rows of one key come together here, from all sites: the key has no column that is local to one (declared: {})",
+                self.declared.names()
+            );
+            self.refusals.push((moved.id, why));
+            return None;
+        }
+        let before = self.pipeline.nodes.len().checked_sub(2);
+        let of = before.and_then(|before| self.pipeline.nodes.get(before))?.output.clone();
+        let parts = self.pipeline.output().to_vec();
+        let moved_by: Vec<usize> = (0..aggregate.grouping.len()).collect();
+        let read = exchange(&moved.json, &moved_by, &parts, &moved.place());
+        let through = read.map_err(|refusal| self.refuse(moved, &refusal)).ok()?;
+        let read = global(&merged.json, aggregate, &of, &parts, keys, &merged.place());
+        let global = read.map_err(|refusal| self.refuse_both(moved, merged, &refusal)).ok()?;
+        self.take(moved, through);
+        self.take(merged, global);
+        Some(merged)
+    }
+
+    /// Takes an aggregate of sessions, if one is behind the next exchange. Returns its node.
+    fn finish_sessions(&mut self, raw: &RawNode) -> Option<&'a RawNode> {
+        if self.declared.is_empty() {
+            return None;
+        }
+        let moved = self.next(raw).filter(|next| next.kind == EXCHANGE)?;
+        let merged = self.next(moved).filter(|next| next.kind == ONE_PHASE)?;
+        let inputs = self.pipeline.output().to_vec();
+        let read = sessions(&merged.json, &inputs, &self.local, &merged.place());
+        let node = read.map_err(|refusal| self.refuse_both(moved, merged, &refusal)).ok()?;
+        let Operator::Sessions(aggregate) = &node.operator else { return None };
+        let read = exchange(&moved.json, &aggregate.grouping, &inputs, &moved.place());
+        let through = read.map_err(|refusal| self.refuse(moved, &refusal)).ok()?;
+        self.take(moved, through);
+        self.take(merged, node);
+        Some(merged)
+    }
+
+    fn refuse_both(&mut self, moved: &RawNode, merged: &RawNode, refusal: &Refusal) {
+        let why = "the aggregate behind it is not finished at a site, so rows of all sites come together here";
+        self.refusals.push((moved.id, why.to_owned()));
+        self.refuse(merged, refusal);
+    }
+}
+
+/// Whether there are rows for which it fails.
+fn may_fail(operator: &Operator) -> bool {
+    match operator {
+        Operator::Calc(calc) => calc.condition.iter().chain(&calc.projection).any(Expr::may_fail),
+        _ => true,
     }
 }
 

@@ -36,6 +36,9 @@ pub enum PlanError {
         /// What the plan says.
         found: String,
     },
+    /// A column that was declared as local to a site is none, or one of several.
+    #[error("local columns: {0}")]
+    Local(String),
     /// Its frame is none that is known.
     #[error(transparent)]
     Refused(#[from] Refusal),

@@ -53,6 +53,16 @@ impl Expr {
         self.of().kind
     }
 
+    /// Whether there may be rows for which it fails. Of decimals, it is assumed.
+    pub(crate) fn may_fail(&self) -> bool {
+        match self {
+            Self::Input { .. } | Self::Literal { .. } => false,
+            Self::Call { function, operands, .. } => {
+                function.may_fail() || operands.iter().any(Self::may_fail)
+            }
+        }
+    }
+
     /// Whether it gives the row's column of this number, unchanged.
     pub fn is_input(&self, column: usize) -> bool {
         matches!(self, Self::Input { index, .. } if *index == column)

@@ -104,6 +104,21 @@ pub enum Function {
     },
 }
 
+impl Function {
+    /// Whether there may be operands for which it fails.
+    pub(crate) fn may_fail(&self) -> bool {
+        match self {
+            Self::Arithmetic { operation, number } => match number {
+                Number::Float | Number::Double => false,
+                Number::Decimal { .. } => true,
+                _ => matches!(operation, Operation::Divide | Operation::Remainder),
+            },
+            Self::Cast { cast, or_null } => !or_null && cast.may_fail(),
+            _ => false,
+        }
+    }
+}
+
 /// What of a time is extracted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TimeField {

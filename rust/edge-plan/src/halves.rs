@@ -17,12 +17,15 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value as Json, json};
 
-use crate::cut::{Cut, Pipeline};
+use crate::cut::{Cut, Pipeline, Rows};
 use crate::plan::{FLINK_VERSION, Plan};
 use crate::types::{Field, Kind, write_kind, write_row};
 
 /// Name of the table between the halves; behind it comes the scan's number if there are several sources.
 pub const TABLE: &str = "edge_partials";
+
+/// Its name if its rows are final at a site: other columns, so that nobody takes one for the other.
+pub const FINAL_TABLE: &str = "edge_finals";
 
 /// The two halves.
 #[derive(Debug, Clone, PartialEq)]
@@ -36,7 +39,25 @@ pub struct Halves {
 /// The table into which a site writes what this pipeline gives.
 pub fn table_name(cut: &Cut, pipeline: &Pipeline) -> String {
     let scan = pipeline.ids.first().copied().unwrap_or(0);
-    if cut.pipelines.len() == 1 { TABLE.to_owned() } else { format!("{TABLE}_{scan}") }
+    let table = if pipeline.rows() == Rows::Final { FINAL_TABLE } else { TABLE };
+    if cut.pipelines.len() == 1 { table.to_owned() } else { format!("{table}_{scan}") }
+}
+
+/// Whether a plan is a lower half that was cut with local columns, and gives final rows: without them, it would be cut lower.
+pub fn writes_final_rows(plan: &Plan) -> bool {
+    let of_one = identifier(FINAL_TABLE);
+    let of_several = identifier(&format!("{FINAL_TABLE}_"));
+    plan.nodes.iter().any(|node| {
+        let name = node.json["dynamicTableSink"]["table"]["identifier"].as_str();
+        name.is_some_and(|name| {
+            name == of_one || name.starts_with(of_several.trim_end_matches('`'))
+        })
+    })
+}
+
+/// A table of ours, as plans name it.
+fn identifier(table: &str) -> String {
+    format!("`default_catalog`.`default_database`.`{table}`")
 }
 
 /// Writes both halves. `options` are those of the table between them.
@@ -225,7 +246,7 @@ impl Between<'_> {
             schema["watermarkSpecs"] = specs;
         }
         json!({
-            "identifier": format!("`default_catalog`.`default_database`.`{}`", self.name),
+            "identifier": identifier(&self.name),
             "resolvedTable": {"schema": schema, "options": self.options}
         })
     }

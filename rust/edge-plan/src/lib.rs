@@ -7,6 +7,7 @@
 //!       |   \
 //!       |    halves     both parts as plans that Flink takes
 //!   Pipeline            scan, watermark, calc, windows, local aggregate: what edge-exec runs
+//!                       and, if the key has a column that is local to a site: exchange, global aggregate or sessions, calc
 //! ```
 //!
 //! **A refusal, never a guess.** A field, a node's version, a type, a function or a form of it that is not known here keeps its
@@ -23,6 +24,9 @@
 //!   the local one drops nothing. So rows of a site need their site's watermark, and no other.
 //! - Accumulators are those of `DeclarativeAggregateFunction`s: SUM starts from null, AVG is a sum from zero and a count, HOP
 //!   appends a count of rows (`AggregateUtil.deriveStreamWindowAggregateInfoList`).
+//! - Between two watermarks that end a slice, a local node keeps what it has, and it flushes in front of the second one: so what
+//!   is late in a global node is so by the watermark that the row has met at its site, where that is the only one.
+//! - Sessions have no local node (`UnsliceSyncStateWindowAggProcessor`).
 //! - Names such as `sum$0` and types of accumulators are worked out here, and compared with the plan's.
 //!
 //! Nothing here reads a row; nothing here knows a thread.
@@ -33,7 +37,9 @@ mod cut;
 mod error;
 mod expr;
 mod function;
+mod global;
 mod halves;
+mod local;
 mod node;
 mod pattern;
 mod plan;
@@ -44,13 +50,14 @@ mod types;
 mod value;
 mod window;
 
-pub use aggregate::{Accumulator, Part};
+pub use aggregate::{Accumulator, Outcome, Part};
 pub use cast::{Cast, decimal_to_double};
-pub use cut::{Cut, Location, Pipeline, Placed, Rows, cut};
+pub use cut::{Cut, Location, Pipeline, Placed, Rows, cut, cut_with_local};
 pub use error::{PlanError, Refusal};
 pub use expr::{Bound, Expr, Range};
 pub use function::{Basis, Comparison, Function, Number, Operation, TimeField};
-pub use halves::{Halves, TABLE, halves, table_name};
+pub use global::{GlobalAggregate, SessionAggregate, WindowProperty};
+pub use halves::{FINAL_TABLE, Halves, TABLE, halves, table_name, writes_final_rows};
 pub use node::{Calc, LocalAggregate, Node, Operator};
 pub use pattern::Pattern;
 pub use plan::{FLINK_VERSION, Plan};

@@ -5,6 +5,7 @@ use serde_json::Value as Json;
 use crate::aggregate::{Part, parts};
 use crate::error::{Refusal, Result};
 use crate::expr::{Expr, expr};
+use crate::global::{GlobalAggregate, SessionAggregate};
 use crate::scan::{Scan, Watermark, same_columns, scan};
 use crate::strict::{Object, array, index};
 use crate::types::{DataType, Field, Kind, row_type};
@@ -28,6 +29,12 @@ pub enum Operator {
     },
     /// Adds up by key and slice.
     LocalAggregate(LocalAggregate),
+    /// Brings rows of one key together, which are at this site anyway.
+    Exchange,
+    /// Makes of what a local aggregate in front of the exchange gives a row for each key and window.
+    GlobalAggregate(GlobalAggregate),
+    /// Makes of rows one for each key and session.
+    Sessions(SessionAggregate),
 }
 
 /// A calc.
@@ -152,6 +159,8 @@ fn columns_of(operator: &Operator, inputs: &[Field], written: &[Field]) -> Vec<F
         }
         Operator::Scan(scan) => scan.output(),
         Operator::LocalAggregate(aggregate) => aggregate.columns(inputs),
+        // `global` reads them.
+        Operator::Exchange | Operator::GlobalAggregate(_) | Operator::Sessions(_) => Vec::new(),
     }
 }
 
@@ -175,7 +184,7 @@ fn watermark(object: &mut Object<'_>, inputs: &[Field]) -> Result<Operator> {
     Ok(Operator::Watermark(Watermark { expr, rowtime }))
 }
 
-fn time_column(inputs: &[Field], column: usize, place: &str) -> Result<()> {
+pub(crate) fn time_column(inputs: &[Field], column: usize, place: &str) -> Result<()> {
     match inputs.get(column).map(|field| field.of.kind) {
         Some(kind) if kind.is_timestamp() => Ok(()),
         found => {
@@ -205,7 +214,7 @@ fn calc(object: &mut Object<'_>, inputs: &[Field]) -> Result<Operator> {
 }
 
 /// The session's zone, the only setting these nodes have.
-fn zone<'a>(object: &mut Object<'a>) -> Result<&'a str> {
+pub(crate) fn zone<'a>(object: &mut Object<'a>) -> Result<&'a str> {
     let at = object.place("configuration");
     let mut configuration = Object::new(object.required("configuration")?, &at)?;
     let zone = configuration.text("table.local-time-zone")?;
@@ -227,6 +236,25 @@ fn windows(object: &mut Object<'_>, inputs: &[Field]) -> Result<Operator> {
 fn local_aggregate(object: &mut Object<'_>, inputs: &[Field]) -> Result<Operator> {
     let zone = zone(object)?;
     object.only("needRetraction", &false.into())?;
+    let grouping = grouping(object, inputs)?;
+    let at = object.place("windowing");
+    let windowing = windowing(object.required("windowing")?, zone, &at)?;
+    let column = match windowing.assignment {
+        Assignment::Time { column } => column,
+        Assignment::Attached { end_column } => end_column,
+    };
+    time_column(inputs, column, &at)?;
+    let counts_rows = matches!(windowing.window, Window::Hopping { .. });
+    let at = object.place("aggCalls");
+    let parts = parts(object.array("aggCalls")?, inputs, counts_rows, &at)?;
+    let field = |(name, _, of): &(String, Part, DataType)| Field { name: name.clone(), of: *of };
+    let accumulated = parts.iter().map(field).collect();
+    let parts = parts.into_iter().map(|(_, part, _)| part).collect();
+    Ok(Operator::LocalAggregate(LocalAggregate { grouping, parts, accumulated, windowing }))
+}
+
+/// The columns of a key.
+pub(crate) fn grouping(object: &mut Object<'_>, inputs: &[Field]) -> Result<Vec<usize>> {
     let at = object.place("grouping");
     let grouping = array(object.required("grouping")?, &at)?;
     let grouping = grouping.iter().map(|json| index(json, &at)).collect::<Result<Vec<_>>>()?;
@@ -243,18 +271,5 @@ fn local_aggregate(object: &mut Object<'_>, inputs: &[Field]) -> Result<Operator
             Some(_) => {}
         }
     }
-    let at = object.place("windowing");
-    let windowing = windowing(object.required("windowing")?, zone, &at)?;
-    let column = match windowing.assignment {
-        Assignment::Time { column } => column,
-        Assignment::Attached { end_column } => end_column,
-    };
-    time_column(inputs, column, &at)?;
-    let counts_rows = matches!(windowing.window, Window::Hopping { .. });
-    let at = object.place("aggCalls");
-    let parts = parts(object.array("aggCalls")?, inputs, counts_rows, &at)?;
-    let field = |(name, _, of): &(String, Part, DataType)| Field { name: name.clone(), of: *of };
-    let accumulated = parts.iter().map(field).collect();
-    let parts = parts.into_iter().map(|(_, part, _)| part).collect();
-    Ok(Operator::LocalAggregate(LocalAggregate { grouping, parts, accumulated, windowing }))
+    Ok(grouping)
 }

@@ -129,18 +129,7 @@ pub(crate) fn windowing(json: &Json, zone: &str, place: &str) -> Result<Windowin
     let strategy = object.text("strategy")?;
     let at = object.place("window");
     let window = window(object.required("window")?, &at)?;
-    let at = object.place("timeAttributeType");
-    let time = data_type(object.required("timeAttributeType")?, &at)?.kind;
-    if !time.is_timestamp() {
-        return Err(Refusal::new(&at, format!("{time} is no time of events")));
-    }
-    if matches!(time, Kind::TimestampLtz(_)) && zone != "UTC" {
-        let what = format!(
-            "windows of {time} follow table.local-time-zone, which is {zone}: only UTC runs at a site"
-        );
-        return Err(Refusal::new(&at, what));
-    }
-    object.only("isRowtime", &true.into())?;
+    time_attribute(&mut object, zone)?;
     let assignment = match strategy {
         "TimeAttribute" => Assignment::Time { column: object.index("timeAttributeIndex")? },
         "WindowAttached" => {
@@ -155,6 +144,94 @@ pub(crate) fn windowing(json: &Json, zone: &str, place: &str) -> Result<Windowin
     };
     object.end()?;
     Ok(Windowing { window, assignment })
+}
+
+/// Reads the strategy of a global aggregate, whose windows have to be those of its local one. `end_column` is the column in which
+/// that gives the end of a slice or window. Returns the type of the time of events.
+pub(crate) fn merged_windowing(
+    json: &Json,
+    zone: &str,
+    local: &Windowing,
+    end_column: usize,
+    place: &str,
+) -> Result<Kind> {
+    let mut object = Object::new(json, place)?;
+    let at = object.place("window");
+    if window(object.required("window")?, &at)? != local.window {
+        return Err(Refusal::new(&at, "the local aggregate has other windows"));
+    }
+    let time = time_attribute(&mut object, zone)?;
+    match local.assignment {
+        Assignment::Time { .. } => {
+            object.only("strategy", &"SliceAttached".into())?;
+            object.only("sliceEnd", &Json::from(end_column))?;
+        }
+        Assignment::Attached { .. } => {
+            object.only("strategy", &"WindowAttached".into())?;
+            // The beginning is not between them: the end says it.
+            object.only("windowStart", &Json::from(-1))?;
+            object.only("windowEnd", &Json::from(end_column))?;
+        }
+    }
+    object.end()?;
+    Ok(time)
+}
+
+/// Sessions, and where a row's time is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct SessionWindowing {
+    pub(crate) gap: i64,
+    pub(crate) time_column: usize,
+    pub(crate) time: Kind,
+}
+
+/// Reads the strategy of sessions of these keys.
+pub(crate) fn session_windowing(
+    json: &Json,
+    zone: &str,
+    grouping: &[usize],
+    place: &str,
+) -> Result<SessionWindowing> {
+    let mut object = Object::new(json, place)?;
+    let at = object.place("window");
+    let mut window = Object::new(object.required("window")?, &at)?;
+    let kind = window.text("type")?;
+    if kind != "SessionWindow" {
+        let what = format!(
+            "{kind} in one phase does not run at a site: in two it does, with table.optimizer.agg-phase-strategy = TWO_PHASE and no aggregate that has one only, such as LAST_VALUE"
+        );
+        return Err(Refusal::new(&window.place("type"), what));
+    }
+    let at = window.place("gap");
+    let gap = duration(window.required("gap")?, &at)?;
+    if gap <= 0 {
+        return Err(Refusal::new(&at, "it has to be positive"));
+    }
+    // Of other keys, a session would be one of several groups.
+    window.only("partition_key_indices", &Json::from(grouping))?;
+    window.end()?;
+    object.only("strategy", &"TimeAttribute".into())?;
+    let time = time_attribute(&mut object, zone)?;
+    let time_column = object.index("timeAttributeIndex")?;
+    object.end()?;
+    Ok(SessionWindowing { gap, time_column, time })
+}
+
+/// The time of events, whose windows a site has: `TIMESTAMP`, or `TIMESTAMP_LTZ` in UTC.
+fn time_attribute(object: &mut Object<'_>, zone: &str) -> Result<Kind> {
+    let at = object.place("timeAttributeType");
+    let time = data_type(object.required("timeAttributeType")?, &at)?.kind;
+    if !time.is_timestamp() {
+        return Err(Refusal::new(&at, format!("{time} is no time of events")));
+    }
+    if matches!(time, Kind::TimestampLtz(_)) && zone != "UTC" {
+        let what = format!(
+            "windows of {time} follow table.local-time-zone, which is {zone}: only UTC runs at a site"
+        );
+        return Err(Refusal::new(&at, what));
+    }
+    object.only("isRowtime", &true.into())?;
+    Ok(time)
 }
 
 /// ISO 8601 as `Duration#toString` writes it: `PT10S`, `PT1H30M`, `PT-0.5S`. Whole ms.

@@ -3,7 +3,7 @@
 use afterbay_edge_app::App;
 use afterbay_edge_exec::{Output, Reader, Run, Settings};
 use afterbay_edge_outbox::{Outbox, Settings as OutboxSettings};
-use afterbay_edge_plan::{Operator, Plan, Value, cut, halves};
+use afterbay_edge_plan::{Cut, Operator, Plan, Value, cut, cut_with_local, halves};
 use afterbay_edge_wire::Frame;
 
 use crate::outcome;
@@ -33,8 +33,24 @@ pub(crate) fn plan(bytes: &[u8]) -> String {
     assert!(Plan::parse(&halves.upper.to_string()).is_ok());
     let lower = Plan::parse(&halves.lower.to_string()).map(|lower| cut(&lower).pipelines);
     assert_eq!(lower, Ok(cut_whole.pipelines.clone()));
+    of_one_site(&plan, &cut_whole);
     let nodes: usize = cut_whole.pipelines.iter().map(|pipeline| pipeline.nodes.len()).sum();
     format!("ok {nodes}")
+}
+
+/// The same where every column is local to a site.
+fn of_one_site(plan: &Plan, cut: &Cut) {
+    let columns = cut.pipelines.iter().flat_map(|pipeline| match &pipeline.nodes[0].operator {
+        Operator::Scan(scan) => scan.columns.clone(),
+        _ => Vec::new(),
+    });
+    let columns: Vec<String> = columns.map(|column| column.name).collect();
+    let Ok(cut) = cut_with_local(plan, &columns) else { return };
+    let halves = halves(plan, &cut, &[]);
+    assert!(Plan::parse(&halves.upper.to_string()).is_ok());
+    let lower = Plan::parse(&halves.lower.to_string());
+    let lower = lower.and_then(|lower| cut_with_local(&lower, &columns));
+    assert_eq!(lower.map(|lower| lower.pipelines), Ok(cut.pipelines));
 }
 
 /// Which plan, then a line.
@@ -84,7 +100,8 @@ pub(crate) fn line(bytes: &[u8]) -> String {
     if let Err(error) = run.push(&row, &mut count) {
         return error.to_string().chars().take(14).collect();
     }
-    run.finish(&mut count);
+    let finished = run.finish(&mut count);
+    assert_eq!(finished, Ok(()));
     assert!(count.rows <= 1 && run.groups() == 0);
     format!("ok {}", count.rows)
 }

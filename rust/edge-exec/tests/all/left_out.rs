@@ -23,7 +23,7 @@ fn leave_out(pipeline: &Pipeline, rows: &[Vec<Value>]) -> (Vec<Event>, Vec<(usiz
         run.push(row, &mut events).err().map(|error| (index, error))
     };
     let failed = rows.iter().enumerate().filter_map(fails).collect();
-    run.finish(&mut events);
+    run.finish(&mut events).unwrap();
     (events.0, failed)
 }
 

@@ -5,9 +5,11 @@
 mod aggregates;
 mod casts;
 mod expressions;
+mod finals;
 mod formats;
 mod left_out;
 mod like;
 mod logic;
+mod sessions;
 mod support;
 mod windows;

@@ -1,7 +1,7 @@
 //! Plans made in the tests, and what comes out of them.
 
 use afterbay_edge_exec::{Output, Run, Settings};
-use afterbay_edge_plan::{Location, Pipeline, Plan, Value, cut};
+use afterbay_edge_plan::{Location, Pipeline, Plan, Value, cut_with_local};
 use serde_json::{Value as Json, json};
 
 /// What came out.
@@ -113,8 +113,74 @@ pub(crate) fn aggregate(
     json
 }
 
+/// The exchange behind a local aggregate with so many keys.
+pub(crate) fn exchange(id: u64, keys: usize, output: &[(&str, &str)]) -> Json {
+    let keys: Vec<usize> = (0..keys).collect();
+    json!({
+        "id": id, "type": "stream-exec-exchange_1",
+        "inputProperties": [{
+            "requiredDistribution": {"type": "HASH", "keys": keys},
+            "damBehavior": "PIPELINED", "priority": 0
+        }],
+        "outputType": row_type(output), "description": ""
+    })
+}
+
+/// The global half of a local aggregate over rows of the columns `of`, with one key. The end of a slice is in `slice_end`.
+pub(crate) fn global(
+    id: u64,
+    of: &[(&str, &str)],
+    calls: &[Json],
+    window: &Json,
+    slice_end: usize,
+    output: &[(&str, &str)],
+) -> Json {
+    let time = json!({"type": "TIMESTAMP_WITHOUT_TIME_ZONE", "precision": 3, "kind": "ROWTIME"});
+    let property = |name: &str, kind: &str| json!({"name": name, "property": {"kind": kind, "reference": {"name": "w$", "type": time}}});
+    json!({
+        "id": id, "type": "stream-exec-global-window-aggregate_1",
+        "configuration": {"table.local-time-zone": "UTC"},
+        "grouping": [0], "aggCalls": calls,
+        "windowing": {
+            "strategy": "SliceAttached", "window": window, "timeAttributeType": time,
+            "sliceEnd": slice_end, "isRowtime": true
+        },
+        "namedWindowProperties": [
+            property("s", "WindowStart"), property("e", "WindowEnd"), property("r", "Rowtime")
+        ],
+        "needRetraction": false, "inputProperties": properties(),
+        "localAggInputRowType": row_type(of),
+        "outputType": row_type(output), "description": ""
+    })
+}
+
+/// An aggregate of sessions of the first column.
+pub(crate) fn sessions(
+    id: u64,
+    calls: &[Json],
+    gap: &str,
+    time_column: usize,
+    output: &[(&str, &str)],
+) -> Json {
+    let window = json!({"type": "SessionWindow", "gap": gap, "partition_key_indices": [0]});
+    // It has no local half, whose columns it would name.
+    let mut node = global(id, &[], calls, &window, 0, output);
+    node["type"] = "stream-exec-window-aggregate_1".into();
+    node["windowing"]["strategy"] = "TimeAttribute".into();
+    node["windowing"]["timeAttributeIndex"] = time_column.into();
+    for (place, field) in [("/windowing", "sliceEnd"), ("", "localAggInputRowType")] {
+        node.pointer_mut(place).unwrap().as_object_mut().unwrap().remove(field);
+    }
+    node
+}
+
 /// Nodes 1, 2, …, one behind the other.
 pub(crate) fn pipeline(nodes: &[Json]) -> Pipeline {
+    pipeline_of_one_site(nodes, &[])
+}
+
+/// The same, with columns that are local to a site.
+pub(crate) fn pipeline_of_one_site(nodes: &[Json], local: &[&str]) -> Pipeline {
     let edges: Vec<Json> = (1..nodes.len())
         .map(|id| {
             json!({
@@ -124,7 +190,8 @@ pub(crate) fn pipeline(nodes: &[Json]) -> Pipeline {
         })
         .collect();
     let plan = json!({"flinkVersion": "2.3", "nodes": nodes, "edges": edges});
-    let cut = cut(&Plan::parse(&plan.to_string()).unwrap());
+    let local: Vec<String> = local.iter().map(|&column| column.to_owned()).collect();
+    let cut = cut_with_local(&Plan::parse(&plan.to_string()).unwrap(), &local).unwrap();
     for node in &cut.placed {
         if let Location::Cloud { why } = &node.location {
             panic!("node {} does not run: {why}", node.id);
@@ -144,7 +211,7 @@ pub(crate) fn run(pipeline: &Pipeline, settings: Settings, rows: &[Vec<Value>]) 
     for row in rows {
         run.push(row, &mut events).unwrap();
     }
-    run.finish(&mut events);
+    run.finish(&mut events).unwrap();
     assert_eq!(run.groups(), 0, "something is left");
     events.0
 }
@@ -206,7 +273,8 @@ pub(crate) fn refusal(columns: &[&str], expr: &Json) -> String {
             "source": 1, "target": 2, "shuffle": {"type": "FORWARD"}, "shuffleMode": "PIPELINED"
         }]
     });
-    match &cut(&Plan::parse(&plan.to_string()).unwrap()).placed[1].location {
+    let cut = cut_with_local(&Plan::parse(&plan.to_string()).unwrap(), &[]).unwrap();
+    match &cut.placed[1].location {
         Location::Cloud { why } => why.clone(),
         Location::Edge => panic!("it runs at a site"),
     }

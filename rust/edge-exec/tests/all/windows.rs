@@ -371,8 +371,8 @@ proptest! {
                 prop_assert!(Run::new(&job, settings).load(half).is_err());
             }
         }
-        through.finish(&mut whole);
-        stopped.finish(&mut parts);
+        through.finish(&mut whole).unwrap();
+        stopped.finish(&mut parts).unwrap();
         prop_assert_eq!(whole.0, parts.0);
     }
 }

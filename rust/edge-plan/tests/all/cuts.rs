@@ -1,7 +1,8 @@
 //! Where each plan is cut, and why there.
 
 use afterbay_edge_plan::{
-    Accumulator, Assignment, Cut, Location, Operator, Part, Pipeline, Rows, Window, cut,
+    Accumulator, Assignment, Cut, Location, Operator, Outcome, Part, Pipeline, Plan, Rows, Window,
+    WindowProperty, cut, cut_with_local,
 };
 
 use crate::plan;
@@ -216,4 +217,163 @@ fn zones_other_than_utc_stay_in_the_cloud() {
 
 fn cut_of_text(text: &str) -> Cut {
     cut(&crate::parse(text).unwrap())
+}
+
+fn local(columns: &[&str]) -> Vec<String> {
+    columns.iter().map(|&column| column.to_owned()).collect()
+}
+
+fn with_local(plan: &Plan, columns: &[&str]) -> Cut {
+    cut_with_local(plan, &local(columns)).unwrap()
+}
+
+fn why_of(cut: &Cut, kind: &str) -> String {
+    let whys = cut.placed.iter().filter(|node| node.kind == kind);
+    let mut whys = whys.filter_map(|node| match &node.location {
+        Location::Cloud { why } => Some(why.clone()),
+        Location::Edge => None,
+    });
+    whys.next().unwrap_or_else(|| panic!("{kind} is at the edge"))
+}
+
+const EXCHANGE: &str = "stream-exec-exchange_1";
+const GLOBAL: &str = "stream-exec-global-window-aggregate_1";
+const CALC: &str = "stream-exec-calc_1";
+
+/// Nothing but the sink stays in the cloud.
+#[test]
+fn a_key_that_is_local_to_a_site_makes_results_final() {
+    for (name, nodes) in [
+        ("tumble", 7),
+        ("hop", 7),
+        ("attached", 8),
+        ("attached-hop", 8),
+        ("computed-time", 7),
+        ("kafka", 6),
+        ("session", 5),
+    ] {
+        let plan = plan(name);
+        let cut = with_local(&plan, &["room"]);
+        let pipeline = only(&cut);
+        assert_eq!((pipeline.nodes.len(), pipeline.rows()), (nodes, Rows::Final), "{name}");
+        let cloud: Vec<&str> = cut
+            .placed
+            .iter()
+            .filter(|node| node.location != Location::Edge)
+            .map(|node| node.kind.as_str())
+            .collect();
+        assert_eq!(cloud, ["stream-exec-sink_2"], "{name}");
+        // The table may be named, too.
+        let Operator::Scan(scan) = &pipeline.nodes[0].operator else { panic!("no scan") };
+        let table = scan.table.trim_end_matches('`').rsplit('`').next().unwrap();
+        assert_eq!(with_local(&plan, &[&format!("{table}.room")]), cut, "{name}");
+        // Without a local column, it is as if none was declared.
+        assert_eq!(self::cut(&plan), cut_with_local(&plan, &[]).unwrap());
+    }
+}
+
+#[test]
+fn a_final_aggregate_is_read_in_every_detail() {
+    let cut = with_local(&plan("tumble"), &["room"]);
+    let pipeline = only(&cut);
+    assert_eq!(pipeline.ids, [1, 2, 3, 4, 5, 6, 7]);
+    let Operator::GlobalAggregate(global) = &pipeline.nodes[5].operator else { panic!("none") };
+    assert_eq!(
+        (&global.local_keys[..], &global.local_names[..]),
+        (&[0][..], &local(&["room"])[..])
+    );
+    let expected = [
+        Outcome::Average { sum: 0, count: 1, number: afterbay_edge_plan::Number::Double },
+        Outcome::Part(2),
+        Outcome::Part(3),
+    ];
+    assert_eq!(global.outcomes, expected);
+    assert_eq!(global.properties, [WindowProperty::Start, WindowProperty::End]);
+    let columns: Vec<String> =
+        pipeline.output().iter().map(|field| format!("{} {}", field.name, field.of)).collect();
+    let expected = [
+        "window_start TIMESTAMP(3) NOT NULL",
+        "window_end TIMESTAMP(3) NOT NULL",
+        "room INT",
+        "EXPR$3 DOUBLE",
+        "EXPR$4 BIGINT NOT NULL",
+        "EXPR$5 DOUBLE",
+    ];
+    assert_eq!(columns, expected);
+}
+
+#[test]
+fn what_is_not_final_says_why() {
+    // No key of this one.
+    let cut = with_local(&plan("tumble"), &["temperature"]);
+    assert_eq!(only(&cut).rows(), Rows::Partial);
+    let why = why_of(&cut, EXCHANGE);
+    assert!(why.contains("no column that is local to one (declared: temperature)"), "{why}");
+    let cut = with_local(&plan("cumulate"), &["device"]);
+    assert_eq!(only(&cut).rows(), Rows::Partial);
+    let why = why_of(&cut, GLOBAL);
+    assert!(why.contains("aggCalls[1]: AVG of a DECIMAL is rounded twice"), "{why}");
+    assert!(why_of(&cut, EXCHANGE).contains("not finished at a site"));
+    // One phase.
+    let cut = with_local(&plan("session"), &["device"]);
+    assert_eq!(only(&cut).rows(), Rows::Projected);
+    let why = why_of(&cut, "stream-exec-window-aggregate_1");
+    assert_eq!(why, "grouping: it has no column that is local to a site");
+    let cut = with_local(&plan("lastvalue"), &["room"]);
+    assert_eq!(only(&cut).rows(), Rows::Projected);
+    let why = why_of(&cut, "stream-exec-window-aggregate_1");
+    assert!(why.contains("in one phase does not run at a site"), "{why}");
+}
+
+/// What is computed of a local column may be the same at two sites.
+#[test]
+fn only_an_unchanged_column_is_local() {
+    let text = crate::text("tumble");
+    let calc = text.lines().find(|line| line.starts_with(r#"{"id":3,"#)).unwrap();
+    let computed = calc.replacen(
+        r#"{"kind":"INPUT_REF","inputIndex":0,"type":"INT"}"#,
+        r#"{"kind":"CALL","internalName":"$ABS$1","operands":[{"kind":"INPUT_REF","inputIndex":0,"type":"INT"}],"type":"INT"}"#,
+        1,
+    );
+    assert_ne!(calc, computed);
+    let plan = crate::parse(&text.replace(calc, &computed)).unwrap();
+    assert_eq!(only(&with_local(&plan, &["room"])).rows(), Rows::Partial);
+}
+
+/// Behind a window there is no row of the input that could be blamed.
+#[test]
+fn a_calc_that_may_fail_is_not_behind_a_final_aggregate() {
+    let count = r#"{"kind":"INPUT_REF","inputIndex":2,"type":"BIGINT NOT NULL"}"#;
+    let call = |name: &str| {
+        format!(
+            r#"{{"kind":"CALL","syntax":"BINARY","internalName":"{name}","operands":[{count},{count}],"type":"BIGINT NOT NULL"}}"#
+        )
+    };
+    for (name, nodes) in [("$*$1", 7), ("$/$1", 6)] {
+        let text = crate::text("tumble").replacen(count, &call(name), 1);
+        assert_ne!(text, crate::text("tumble"));
+        let plan = crate::parse(&text).unwrap();
+        let cut = with_local(&plan, &["room"]);
+        assert_eq!((only(&cut).ids.len(), only(&cut).rows()), (nodes, Rows::Final), "{name}");
+        if nodes == 6 {
+            assert!(why_of(&cut, CALC).starts_with("it may fail"), "{}", why_of(&cut, CALC));
+        }
+    }
+}
+
+#[test]
+fn a_column_that_nobody_has_is_refused() {
+    for (name, columns, what) in [
+        ("tumble", &["room", "rom"][..], "no table has a column rom: sensor has device, room,"),
+        ("tumble", &["meter.room"], "no table has a column meter.room: sensor has"),
+        (
+            "union",
+            &["room"],
+            "room is a column of several tables: say which one, as csensor2.room or sensor.room",
+        ),
+    ] {
+        let error = cut_with_local(&plan(name), &local(columns)).unwrap_err().to_string();
+        assert!(error.starts_with("local columns: ") && error.contains(what), "{error}");
+    }
+    cut_with_local(&plan("union"), &local(&["sensor.room", "csensor2.room"])).unwrap();
 }

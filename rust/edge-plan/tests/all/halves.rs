@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use afterbay_edge_plan::{Operator, Plan, cut, halves};
+use afterbay_edge_plan::{
+    Operator, Plan, Rows, cut, cut_with_local, halves, table_name, writes_final_rows,
+};
 use serde_json::Value;
 
 use crate::{ALL, plan};
@@ -124,4 +126,30 @@ fn edges_keep_their_order() {
     let (straight, turned) = (inputs(&text), inputs(&swapped));
     assert_eq!(straight.len(), 2);
     assert_eq!(straight, turned.into_iter().rev().collect::<Vec<_>>());
+}
+
+/// Where results are final, only what is above them is left.
+#[test]
+fn the_upper_half_of_final_rows_begins_behind_them() {
+    let whole = plan("tumble");
+    let local = ["room".to_owned()];
+    let cut_whole = cut_with_local(&whole, &local).unwrap();
+    assert_eq!(table_name(&cut_whole, &cut_whole.pipelines[0]), "edge_finals");
+    let halves = halves(&whole, &cut_whole, &options());
+    let lower = Plan::parse(&halves.lower.to_string()).unwrap();
+    assert_eq!(cut_with_local(&lower, &local).unwrap().pipelines, cut_whole.pipelines);
+    // Without its columns, it would be cut lower; one can see that it must not be.
+    assert_eq!(cut(&lower).pipelines[0].rows(), Rows::Partial);
+    assert!(writes_final_rows(&lower) && !writes_final_rows(&whole));
+    let upper = Plan::parse(&halves.upper.to_string()).unwrap();
+    let cut_upper = cut(&upper);
+    let [pipeline] = cut_upper.pipelines.as_slice() else { panic!("no scan") };
+    let Operator::Scan(scan) = &pipeline.nodes[0].operator else { panic!("no scan") };
+    assert_eq!(scan.table, "`default_catalog`.`default_database`.`edge_finals`");
+    assert_eq!(pipeline.output(), cut_whole.pipelines[0].output());
+    // Scan, calc, watermark and calc of ours, and the sink.
+    assert_eq!((cut_upper.placed.len(), ids(&halves.upper).contains(&8)), (5, true));
+    let edges = halves.upper["edges"].as_array().unwrap();
+    let to_sink = edges.iter().find(|edge| edge["target"] == 8).unwrap();
+    assert_eq!(to_sink["source"], *pipeline.ids.last().unwrap());
 }

@@ -1,6 +1,6 @@
 //! Whatever a plan's text is, it is read or refused.
 
-use afterbay_edge_plan::{Plan, cut, halves};
+use afterbay_edge_plan::{Plan, cut, cut_with_local, halves};
 use afterbay_test_form::edge_cases;
 use proptest::prelude::*;
 use serde_json::Value;
@@ -17,6 +17,9 @@ fn run(text: &str) {
             assert_eq!(pipeline.ids.len(), pipeline.nodes.len());
         }
         halves(&plan, &cut, &[]);
+        if let Ok(cut) = cut_with_local(&plan, &["room".to_owned()]) {
+            halves(&plan, &cut, &[]);
+        }
     }
 }
 

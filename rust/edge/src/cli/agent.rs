@@ -9,10 +9,11 @@ use std::time::{Duration, Instant};
 use afterbay_edge_agent::{
     Agent, AgentOptions, AgentStatus, Handle, Input, Link, LinkStatus, WhenFull,
 };
+use afterbay_edge_exec::Settings;
 use afterbay_edge_link::{Limits, SiteKey, client_config, plain_frames, server_name};
 use afterbay_edge_monitor::Answer;
 use afterbay_edge_mqtt::BrokerLink;
-use afterbay_edge_plan::table_name;
+use afterbay_edge_plan::{Rows, table_name};
 use afterbay_values::{duration, size};
 use clap::{Args, ValueEnum};
 use serde_json::json;
@@ -66,7 +67,7 @@ pub(crate) struct AgentArgs {
     /// What is emitted when a slice is over: what is over, or everything, as Flink does, which are more rows
     #[arg(long, value_name = "WHAT", default_value = "over")]
     flush: FlushArg,
-    /// What the rows are called: the gateway's topic [default: the table between the halves, edge_partials]
+    /// What the rows are called: the gateway's topic [default: the table between the halves, edge_partials or edge_finals]
     #[arg(long, value_name = "NAME", value_parser = super::name)]
     stream: Option<String>,
     /// Folder for what is to be sent, and for what the run remembers
@@ -131,7 +132,7 @@ pub(crate) fn run(args: AgentArgs) -> Result<()> {
         return Err(Failed::Usage(what.to_owned()));
     }
     let ends = on_end(args.while_stdin_open)?;
-    let (_, cut) = read_plan(&args.lower.plan)?;
+    let (_, cut) = read_plan(&args.lower.plan, &args.lower.local)?;
     let (pipeline, scan) = args.lower.select(&cut)?;
     let (scan, sequence) = match args.mqtt.sequence(scan)? {
         Some((scan, columns)) => (scan, Some(columns)),
@@ -140,7 +141,10 @@ pub(crate) fn run(args: AgentArgs) -> Result<()> {
     let reader = args.lower.reader(&scan)?;
     let stream = args.stream.clone().unwrap_or_else(|| table_name(&cut, pipeline));
     let settings = args.lower.settings(args.flush);
-    let fingerprint = fingerprint(&args.lower, &format!("{settings:?} {stream}"))?;
+    // Where results are final, more groups change nothing of what comes out: a run may go on with more.
+    let is_final = pipeline.rows() == Rows::Final;
+    let counted = if is_final { Settings { groups_max: 0, ..settings } } else { settings };
+    let fingerprint = fingerprint(&args.lower, &format!("{counted:?} {stream}"))?;
     let tls = client_config(&args.tls_roots).map_err(|error| done(&error))?;
     let tls = if args.codec == CodecArg::Plain { plain_frames(&tls) } else { tls };
     let link = Link {

@@ -17,6 +17,10 @@ pub(crate) struct CutArgs {
     /// The compiled plan of the job
     #[arg(long, value_name = "FILE")]
     plan: PathBuf,
+    /// Columns of which no value is at two sites, COLUMN or TABLE.COLUMN: aggregates with one of them in their key are final at
+    /// the site. Nobody checks it
+    #[arg(long, value_name = "COLUMN", value_delimiter = ',')]
+    local: Vec<String>,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -39,7 +43,7 @@ fn option(text: &str) -> std::result::Result<(String, String), String> {
 }
 
 pub(crate) fn run(args: &CutArgs) -> Result<()> {
-    let (plan, cut) = read_plan(&args.plan)?;
+    let (plan, cut) = read_plan(&args.plan, &args.local)?;
     let text = if args.json { format!("{}\n", to_json(&cut)) } else { to_text(&cut) };
     let mut out = std::io::stdout().lock();
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(unwritten)?;
@@ -81,6 +85,7 @@ fn name(rows: Rows) -> &'static str {
         Rows::Filtered => "filtered",
         Rows::Projected => "projected",
         Rows::Partial => "partial",
+        Rows::Final => "final",
     }
 }
 
@@ -140,6 +145,7 @@ fn to_text(cut: &Cut) -> String {
             Rows::Filtered => "some of its rows",
             Rows::Projected => "columns of its rows",
             Rows::Partial => "parts of its aggregates, by key and slice",
+            Rows::Final => "its aggregates, final, by key and window",
         };
         let columns: Vec<&str> =
             pipeline.output().iter().map(|field| field.name.as_str()).collect();

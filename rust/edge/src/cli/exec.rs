@@ -28,7 +28,7 @@ pub(crate) struct ExecArgs {
 }
 
 pub(crate) fn run(args: &ExecArgs) -> Result<()> {
-    let (_, cut) = read_plan(&args.lower.plan)?;
+    let (_, cut) = read_plan(&args.lower.plan, &args.lower.local)?;
     let (pipeline, scan) = args.lower.select(&cut)?;
     let reader = args.lower.reader(scan)?;
     let mut run = Run::new(pipeline, args.lower.settings(args.flush));
@@ -43,8 +43,18 @@ pub(crate) fn run(args: &ExecArgs) -> Result<()> {
         }
         out.result()
     })?;
-    run.finish(&mut out);
-    out.end()
+    let finished = run.finish(&mut out);
+    finished.map_err(|error| failed(&args.input, format!("at its end: {error}")))?;
+    out.end()?;
+    if run.late_rows() > 0 {
+        // Without a standard error there is nobody to tell.
+        let _ = writeln!(
+            std::io::stderr(),
+            "afterbay edge: {} late rows were dropped, as Flink drops them",
+            run.late_rows()
+        );
+    }
+    Ok(())
 }
 
 fn each_line(path: &Path, mut take: impl FnMut(u64, &str) -> Result<()>) -> Result<()> {

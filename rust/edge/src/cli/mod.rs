@@ -18,7 +18,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use afterbay_edge_plan::{Cut, Plan, cut as cut_plan};
+use afterbay_edge_plan::{Cut, Plan, Rows, cut_with_local, writes_final_rows};
 use clap::{Parser, Subcommand};
 use thiserror::Error;
 
@@ -33,6 +33,7 @@ use thiserror::Error;
         afterbay edge app traffic.toml\n  \
         afterbay edge cut --plan job.json\n  \
         afterbay edge cut --plan job.json --lower lower.json --upper upper.json\n  \
+        afterbay edge cut --plan job.json --local device --lower lower.json --upper upper.json\n  \
         afterbay edge exec --plan job.json --site dev1 --input readings.ndjson\n  \
         mosquitto_sub -t readings | afterbay edge exec --plan job.json --site dev1 --input -\n  \
         afterbay edge certificate --name gateway.example.org --cert server.pem --key server-key.pem\n  \
@@ -161,10 +162,16 @@ fn unwritten(error: std::io::Error) -> Failed {
     }
 }
 
-fn read_plan(path: &Path) -> Result<(Plan, Cut)> {
+/// Reads a plan, and cuts it; these columns are local to a site.
+fn read_plan(path: &Path, local: &[String]) -> Result<(Plan, Cut)> {
     let text = std::fs::read_to_string(path).map_err(|error| failed(path, error))?;
     let plan = Plan::parse(&text).map_err(|error| failed(path, error))?;
-    let cut = cut_plan(&plan);
+    let cut = cut_with_local(&plan, local).map_err(|error| failed(path, error))?;
+    let is_final = cut.pipelines.iter().any(|pipeline| pipeline.rows() == Rows::Final);
+    if writes_final_rows(&plan) && !is_final {
+        let what = "a lower half whose rows are final at a site: --local has to say which columns are local to one, as it did when the plan was cut";
+        return Err(failed(path, what));
+    }
     Ok((plan, cut))
 }
 

@@ -14,6 +14,9 @@ pub(crate) struct LowerArgs {
     /// The compiled plan of the job, or its lower half
     #[arg(long, value_name = "FILE")]
     pub(crate) plan: PathBuf,
+    /// Columns of which no value is at two sites, as 'cut' was told
+    #[arg(long, value_name = "COLUMN", value_delimiter = ',')]
+    pub(crate) local: Vec<String>,
     /// The name of this site: letters, digits, - and _
     #[arg(long, value_name = "NAME", value_parser = super::name)]
     pub(crate) site: String,
@@ -29,7 +32,7 @@ pub(crate) struct LowerArgs {
     /// Pass watermarks on that are further by more than this, as pipeline.auto-watermark-interval
     #[arg(long, value_name = "MS", default_value_t = 0, value_parser = clap::value_parser!(i64).range(0..))]
     watermark_interval: i64,
-    /// Groups of key and slice in memory; with more, parts are emitted early
+    /// Groups of key and slice in memory; with more, parts are emitted early, and final results end the run
     #[arg(long, value_name = "COUNT", default_value_t = Settings::default().groups_max)]
     groups_max: usize,
 }
@@ -69,7 +72,9 @@ impl LowerArgs {
 
     /// What a saved state depends on, beside the plan.
     pub(crate) fn said(&self) -> String {
-        format!("{:?} {:?} {}", self.format, self.table, self.ignore_parse_errors)
+        let said = format!("{:?} {:?} {}", self.format, self.table, self.ignore_parse_errors);
+        // As before, where there are none.
+        if self.local.is_empty() { said } else { format!("{said} {:?}", self.local) }
     }
 
     /// The pipeline that is asked for, and its table.

@@ -88,6 +88,10 @@ fn agent(status: &Json) -> String {
             number("gaps")
         );
     }
+    if number("lateRows") > 0 {
+        let _ =
+            writeln!(text, "  late       {} rows, dropped as Flink drops them", number("lateRows"));
+    }
     if let Some(held) = status["held"].as_str() {
         let _ = writeln!(text, "  held       {held}");
     }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use afterbay_test_form::{Wait, edge_kills};
 
-use crate::site::{Process, TUMBLE, World, append, readings};
+use crate::site::{Process, TUMBLE, TUMBLE_FINAL, World, append, readings};
 
 const SITES: [&str; 2] = ["dev1", "dev2"];
 /// Readings of a site between two kills.
@@ -18,8 +18,7 @@ fn rows(gateway: &Process) -> u64 {
 }
 
 /// Kills, so often; then everything is there, once and in order.
-fn kill(times: u64, seed: u64) {
-    let world = World::new("tumble", &SITES);
+fn kill(world: &World, times: u64, seed: u64, topic: &str, columns: &[&str]) {
     let arguments = ["--follow", "--outbox-bytes", "64KiB"];
     SITES.iter().for_each(|site| world.write(site, ""));
     let mut gateway = world.gateway(&[]);
@@ -59,9 +58,9 @@ fn kill(times: u64, seed: u64) {
         let (code, error) = agent.end();
         assert_eq!(code, 0, "{error}");
     }
-    let found = world.rows("edge_partials");
+    let found = world.rows(topic);
     for site in SITES {
-        let expected = world.expected(site, &TUMBLE);
+        let expected = world.expected(site, columns);
         assert!(expected.len() as u64 > times * READINGS / 4, "{}", expected.len());
         assert_eq!(found[site].len(), expected.len(), "{site}");
         assert_eq!(found[site], expected, "{site}");
@@ -77,5 +76,14 @@ fn kill(times: u64, seed: u64) {
 
 #[test]
 fn nothing_is_lost_and_nothing_doubled() {
-    kill(edge_kills(), 0x5EED_0032);
+    let world = World::new("tumble", &SITES);
+    kill(&world, edge_kills(), 0x5EED_0032, "edge_partials", &TUMBLE);
+}
+
+/// Groups of windows that are open are of one site alone: they are in its state.
+#[test]
+fn nothing_is_lost_and_nothing_doubled_where_results_are_final() {
+    let local = &["--local", "room"];
+    let world = World { local, ..World::new("tumble", &SITES) };
+    kill(&world, edge_kills(), 0x5EED_0086, "edge_finals", &TUMBLE_FINAL);
 }

@@ -3,6 +3,7 @@
 #![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "tests")]
 
 mod broker;
+mod finals;
 mod kill;
 mod link;
 mod mqtt;

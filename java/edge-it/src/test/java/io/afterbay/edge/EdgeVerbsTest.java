@@ -63,6 +63,26 @@ class EdgeVerbsTest {
         assertThat(report.path("pipelines").path(0).path("rows").asText()).isEqualTo("partial");
     }
 
+    /** As an option, and as a key of an app. */
+    @Test
+    void columnsOfASiteMakeWindowsFinal() throws Exception {
+        Answer json = edge("plan", STREETS, "--local", "reports.street", "--json");
+        assertThat(json.code()).as(json.err()).isEqualTo(ExitCode.OK);
+        JsonNode pipeline = new ObjectMapper().readTree(json.out()).path("pipelines").path(0);
+        assertThat(pipeline.path("rows").asText()).isEqualTo("final");
+        assertThat(pipeline.path("table").asText()).isEqualTo("edge_finals");
+        assertWrong(
+                ExitCode.FAILURE, "no table has a column lane", "plan", STREETS, "--local", "lane");
+        Path app = directory.resolve("app.toml");
+        String example = Files.readString(EXAMPLE.resolve("app.toml"));
+        String source = "kind = \"source\"";
+        Files.writeString(app, example.replace(source, source + "\nlocal = [\"street\"]"));
+        Answer ofApp = edge("plan", app.toString(), "--json");
+        assertThat(ofApp.code()).as(ofApp.err()).isEqualTo(ExitCode.OK);
+        pipeline = new ObjectMapper().readTree(ofApp.out()).path("pipelines").path(0);
+        assertThat(pipeline.path("rows").asText()).isEqualTo("final");
+    }
+
     /** A set of cars is no value that a table carries. */
     @Test
     void ofDistinctCarsOnlyColumnsLeaveTheSites() throws Exception {

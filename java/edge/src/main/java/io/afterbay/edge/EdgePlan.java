@@ -34,6 +34,7 @@ import picocli.CommandLine.Spec;
         footerHeading = "%nExamples:%n",
         footer = {
             "  ./afterbay edge plan examples/edge-traffic/streets.sql",
+            "  ./afterbay edge plan my-job.sql --local device",
             "  ./afterbay edge plan my-job.sql --json | jq '.nodes[] | select(.location == \"cloud\")'",
             "",
             "Exit codes: 0 done, also if all of it stays in the cloud; 1 the script or its plan is wrong;",
@@ -65,7 +66,7 @@ final class EdgePlan implements Callable<Integer> {
         PrintWriter out = CommandLines.commandOf(spec).getOut();
         try (WorkFiles work = new WorkFiles()) {
             Path file = Files.writeString(work.directory().resolve("plan.json"), plan);
-            String report = EdgeProgram.installed().report(file, json);
+            String report = EdgeProgram.installed().report(file, script.local(), json);
             out.print(withObstacle(report, obstacle(script)));
         }
         out.flush();

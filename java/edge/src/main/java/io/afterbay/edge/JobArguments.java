@@ -14,8 +14,11 @@ import java.nio.charset.MalformedInputException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
+import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 
@@ -34,12 +37,29 @@ final class JobArguments {
             })
     private Path app = Path.of("");
 
+    @Option(
+            names = "--local",
+            paramLabel = "COLUMN",
+            split = ",",
+            description = {
+                "Columns of which no value is at two sites, COLUMN or TABLE.COLUMN: windows with one of them in"
+                        + " their key are final at the site. Nobody checks it. Those of an app file count, too."
+            })
+    private List<String> local = List.of();
+
     /**
      * What Flink makes of it.
      *
      * @param command for an app file that is wrong: that is wrong usage
      */
     ScriptPlan plan(CommandLine command) throws CommandFailure, IOException, InterruptedException {
+        ScriptPlan plan = declared(command);
+        return plan.withLocal(
+                Stream.concat(plan.local().stream(), local.stream()).distinct().toList());
+    }
+
+    private ScriptPlan declared(CommandLine command)
+            throws CommandFailure, IOException, InterruptedException {
         Path file = Files.isDirectory(app) ? app.resolve(APP_OF_FOLDER) : app;
         if (!Files.exists(file)) {
             throw new CommandFailure(file + ": no such file");

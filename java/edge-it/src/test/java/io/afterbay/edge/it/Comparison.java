@@ -37,6 +37,7 @@ final class Comparison {
      * @param definitions in front of the query: views
      * @param partitions the number of sites in each
      * @param order in which partitions get what sites send
+     * @param local columns that are declared to be local to a site
      */
     record Case(
             String definitions,
@@ -44,13 +45,23 @@ final class Comparison {
             Reports reports,
             List<Integer> partitions,
             Order order,
-            Tampering tampering) {
+            Tampering tampering,
+            List<String> local) {
         Case(String query, Reports reports, List<Integer> partitions, Order order) {
-            this("", query, reports, partitions, order, file -> {});
+            this("", query, reports, partitions, order, file -> {}, List.of());
         }
 
         Case with(Tampering other) {
-            return new Case(definitions, query, reports, partitions, order, other);
+            return new Case(definitions, query, reports, partitions, order, other, local);
+        }
+
+        Case withLocal(String... columns) {
+            List<String> local = List.of(columns);
+            return new Case(definitions, query, reports, partitions, order, tampering, local);
+        }
+
+        Case behind(String views) {
+            return new Case(views, query, reports, partitions, order, tampering, local);
         }
     }
 
@@ -100,7 +111,7 @@ final class Comparison {
 
     private PlanJson upper(int number, Path work) throws Exception {
         Case one = cases.get(number);
-        PlanCut cut = Programs.edge().cut(plans.get(number), work);
+        PlanCut cut = Programs.edge().cut(plans.get(number), one.local, work);
         cuts.add(cut.report());
         Halves parts = new Halves(Programs.edge(), cut, work, one.order);
         int sites = one.partitions.stream().mapToInt(Integer::intValue).sum();
@@ -142,7 +153,17 @@ final class Comparison {
         return whole.get(number).size();
     }
 
-    /** What goes from sites to the cloud: raw, filtered, projected or partial. */
+    /** Rows of the whole job of a case, as CSV in order. */
+    List<String> wholeRows(int number) {
+        return whole.get(number).csv();
+    }
+
+    /** Rows of the halves of a case, as CSV in order. */
+    List<String> rowsInHalves(int number) {
+        return halves.get(number).csv();
+    }
+
+    /** What goes from sites to the cloud: raw, filtered, projected, partial or final. */
     String sent(int number) {
         return cuts.get(number).path("pipelines").path(0).path("rows").asText();
     }

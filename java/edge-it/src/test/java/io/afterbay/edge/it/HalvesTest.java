@@ -18,7 +18,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** The rows of a job in halves are those of the whole job, wherever its reports are made. */
 class HalvesTest {
-    private static final String SELECT =
+    static final String SELECT =
             """
             SELECT room, window_start, window_end, COUNT(*) AS c, SUM(n) AS s, MAX(big) AS m,
               MIN(name) AS f, AVG(x) AS a, SUM(price) AS p
@@ -27,7 +27,7 @@ class HalvesTest {
             GROUP BY room, window_start, window_end
             """;
 
-    private static final List<String> QUERIES =
+    static final List<String> QUERIES =
             List.of(
                     SELECT.formatted("TUMBLE(TABLE reports, DESCRIPTOR(ts), INTERVAL '10' SECOND)"),
                     SELECT.formatted(
@@ -71,13 +71,13 @@ class HalvesTest {
         comparison.run();
     }
 
-    private static Order random(long seed) {
+    static Order random(long seed) {
         Random random = new Random(seed);
         return watermarks -> random.nextInt(watermarks.size());
     }
 
     /** Sends nothing, not even its end, until all others have ended. */
-    private static Order lastOneIsSilent() {
+    static Order lastOneIsSilent() {
         return watermarks ->
                 watermarks.size() == 1
                         ? 0

@@ -36,11 +36,16 @@ class LiveRunTest {
             """;
 
     private static LiveOutcome run(Disorder disorder, LiveOptions options) throws Exception {
+        return run(Reports.random(5, REPORTS, SITES, disorder), List.of(), options);
+    }
+
+    private static LiveOutcome run(Reports reports, List<String> local, LiveOptions options)
+            throws Exception {
         try (WorkFiles work = new WorkFiles()) {
             LiveRun live = new LiveRun(Programs.edge(), work.directory(), options, progress -> {});
             return live.run(
-                    PlanMaker.plan("job", Reports.TABLE + TUMBLE),
-                    Reports.random(5, REPORTS, SITES, disorder).write(work.directory(), SITES));
+                    PlanMaker.plan("job", Reports.TABLE + TUMBLE).withLocal(local),
+                    reports.write(work.directory(), SITES));
         }
     }
 
@@ -79,6 +84,20 @@ class LiveRunTest {
         assertEqual(outcome);
         assertThat(outcome.agents().gatewayKills()).isEqualTo(1);
         assertThat(outcome.agents().agentKills()).isZero();
+    }
+
+    /** Agents keep windows that are open, and send their results. */
+    @Test
+    void roomsOfOneSiteAreFinalThere() throws Exception {
+        LiveOutcome outcome =
+                run(
+                        Reports.random(6, REPORTS, SITES, Disorder.WITHIN_DELAY).withRooms(true),
+                        List.of("room"),
+                        new LiveOptions(LINK, PLAY, Duration.ZERO, Victim.AGENT));
+        assertThat(outcome.difference()).isNull();
+        assertThat(outcome.rows().size()).isGreaterThan(200);
+        assertThat(outcome.sent()).isEqualTo("final");
+        assertThat(outcome.agents().agentKills()).isEqualTo(1);
     }
 
     /** Flink makes the watermark of each, from a partition of its own. */

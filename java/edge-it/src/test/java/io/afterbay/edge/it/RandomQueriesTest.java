@@ -7,6 +7,7 @@ import io.afterbay.edge.it.Reports.Disorder;
 import io.afterbay.edge.run.PartialsMerge.Order;
 import io.afterbay.edge.run.WorkFiles;
 import io.afterbay.testing.TestForm;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.StringJoiner;
 import net.jqwik.api.Arbitraries;
@@ -37,7 +38,11 @@ class RandomQueriesTest {
     /**
      * @param definitions views
      */
-    record Query(String definitions, String select, List<Integer> partitions) {}
+    record Query(String definitions, String select, List<Integer> partitions) {
+        Case on(Reports reports) {
+            return new Case(select, reports, partitions, Order.byWatermark()).behind(definitions);
+        }
+    }
 
     @Provide
     Arbitrary<List<Query>> queries() {
@@ -114,6 +119,8 @@ class RandomQueriesTest {
     }
 
     private static void compare(Comparison comparison, List<Query> queries) throws Exception {
+        List<Integer> numbers = new ArrayList<>();
+        List<Integer> ofOneSite = new ArrayList<>();
         for (Query query : queries) {
             int sites = query.partitions.stream().mapToInt(Integer::intValue).sum();
             // What is late at several partitions depends on which of them Flink reads first.
@@ -123,23 +130,28 @@ class RandomQueriesTest {
                             : query.partitions.size() == 1
                                     ? Disorder.HOPELESS
                                     : Disorder.WITHIN_DELAY;
-            comparison.add(
-                    new Case(
-                            query.definitions,
-                            query.select,
-                            Reports.random(query.hashCode(), 400, sites, disorder),
-                            query.partitions,
-                            Order.byWatermark(),
-                            file -> {}));
+            Reports reports = Reports.random(query.hashCode(), 400, sites, disorder);
+            numbers.add(comparison.add(query.on(reports)));
+            if (sites == 1) {
+                // What is late at its site is late, whatever others see: with one site, there are
+                // no others.
+                ofOneSite.add(comparison.add(query.on(reports.withRooms(true)).withLocal("room")));
+            }
         }
         comparison.run();
         int rows = 0;
         int partial = 0;
-        for (int i = 0; i < queries.size(); i++) {
-            assertThat(comparison.difference(i)).isNull();
-            rows += comparison.rows(i);
-            partial += comparison.sent(i).equals("partial") ? 1 : 0;
+        for (int number : numbers) {
+            assertThat(comparison.difference(number)).isNull();
+            rows += comparison.rows(number);
+            partial += comparison.sent(number).equals("partial") ? 1 : 0;
         }
+        int whole = 0;
+        for (int number : ofOneSite) {
+            assertThat(comparison.difference(number)).isNull();
+            whole += comparison.sent(number).equals("final") ? 1 : 0;
+        }
+        assertThat(whole).isPositive();
         assertThat(rows).isGreaterThan(queries.size() * 20);
         assertThat(partial).isGreaterThan(queries.size() / 2);
     }

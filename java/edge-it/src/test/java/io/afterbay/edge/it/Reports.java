@@ -1,8 +1,10 @@
 package io.afterbay.edge.it;
 
+import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
@@ -131,6 +133,30 @@ record Reports(List<Report> rows) {
             line.put("ok", random.nextBoolean());
         }
         return line.put("ts", TIME.format(Instant.ofEpochMilli(time)));
+    }
+
+    /** The same, and each has a room: one of five that are at its site alone, or at all of them. */
+    Reports withRooms(boolean isOfOneSite) {
+        List<Report> withRooms = new ArrayList<>();
+        for (Report report : rows) {
+            int room = withRooms.size() % 5 + (isOfOneSite ? 10 * report.site() : 0);
+            try {
+                ObjectNode line = (ObjectNode) JSON.readTree(report.line());
+                withRooms.add(new Report(report.site(), line.put("room", room).toString()));
+            } catch (JsonProcessingException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
+        return new Reports(withRooms);
+    }
+
+    /** Those of one site, as if there was no other. */
+    Reports of(int site) {
+        return new Reports(
+                rows.stream()
+                        .filter(report -> report.site() == site)
+                        .map(report -> new Report(0, report.line()))
+                        .toList());
     }
 
     private static boolean isPresent(Random random) {

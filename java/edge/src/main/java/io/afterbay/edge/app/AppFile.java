@@ -22,6 +22,7 @@ public record AppFile(String name, List<AppService> services) {
      * @param options of a table
      * @param sql of a view or statement, where it stands in the file; else empty
      * @param sqlFile where it stands in one beside it; else empty
+     * @param local columns of a source of which no value is at two sites
      */
     public record AppService(
             String name,
@@ -31,13 +32,16 @@ public record AppFile(String name, List<AppService> services) {
             String columns,
             Map<String, String> options,
             String sql,
-            String sqlFile) {
+            String sqlFile,
+            List<String> local) {
         static AppService of(JsonNode json) {
             Map<String, String> options = new LinkedHashMap<>();
             json.path("options")
                     .fields()
                     .forEachRemaining(
                             option -> options.put(option.getKey(), option.getValue().asText()));
+            List<String> local = new ArrayList<>();
+            json.path("local").forEach(column -> local.add(column.asText()));
             return new AppService(
                     json.path("name").asText(),
                     json.path("kind").asText(),
@@ -46,7 +50,8 @@ public record AppFile(String name, List<AppService> services) {
                     json.path("columns").asText(),
                     options,
                     json.path("sql").asText(),
-                    json.path("sqlFile").asText());
+                    json.path("sqlFile").asText(),
+                    local);
         }
     }
 

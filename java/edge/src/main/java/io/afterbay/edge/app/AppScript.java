@@ -4,14 +4,18 @@ import io.afterbay.command.CommandFailure;
 import io.afterbay.command.flink.sql.ScriptException;
 import io.afterbay.edge.app.AppFile.AppService;
 import io.afterbay.edge.plan.PlanMaker;
+import io.afterbay.edge.plan.PlanTable;
 import io.afterbay.edge.plan.ScriptPlan;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.StringJoiner;
+import java.util.stream.Collectors;
 
 /**
  * The script of an app: a statement for each service.
@@ -41,10 +45,24 @@ public final class AppScript {
             script.append(statement(service, file)).append("\n;\n");
         }
         try {
-            return PlanMaker.plan(app.name(), script.toString());
+            ScriptPlan plan = PlanMaker.plan(app.name(), script.toString());
+            return plan.withLocal(local(app, plan));
         } catch (ScriptException e) {
             throw new CommandFailure(message(app, file, e), e);
         }
+    }
+
+    /** Of the sources that the job reads. */
+    private static List<String> local(AppFile app, ScriptPlan plan) {
+        Set<String> read =
+                plan.plan().sources().stream().map(PlanTable::name).collect(Collectors.toSet());
+        return app.services().stream()
+                .filter(service -> read.contains(service.name()))
+                .flatMap(
+                        service ->
+                                service.local().stream()
+                                        .map(column -> service.name() + "." + column))
+                .toList();
     }
 
     private static String message(AppFile app, Path file, ScriptException failure) {

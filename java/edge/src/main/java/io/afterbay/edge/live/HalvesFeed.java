@@ -124,29 +124,30 @@ final class HalvesFeed implements CloudFeed {
     }
 
     private SupervisedProgram startAgent(String site, Path seen, int port) throws IOException {
-        return new SupervisedProgram(
-                "agent-" + site,
-                program.command(
-                        "agent",
-                        "--site",
-                        site,
-                        "--plan",
-                        cut.lower().toString(),
-                        "--input",
-                        Play.file(seen, site).toString(),
-                        "--follow",
-                        "--while-stdin-open",
-                        "--data",
-                        directory.resolve("data-" + site).toString(),
-                        "--gateway",
-                        "127.0.0.1:" + port,
-                        "--tls-server-name",
-                        SERVER,
-                        "--tls-roots",
-                        certificate.toString(),
-                        "--key-file",
-                        key(site)),
-                directory);
+        List<String> arguments =
+                new ArrayList<>(
+                        List.of(
+                                "agent",
+                                "--site",
+                                site,
+                                "--plan",
+                                cut.lower().toString(),
+                                "--input",
+                                Play.file(seen, site).toString(),
+                                "--follow",
+                                "--while-stdin-open",
+                                "--data",
+                                directory.resolve("data-" + site).toString(),
+                                "--gateway",
+                                "127.0.0.1:" + port,
+                                "--tls-server-name",
+                                SERVER,
+                                "--tls-roots",
+                                certificate.toString(),
+                                "--key-file",
+                                key(site)));
+        arguments.addAll(cut.localArguments());
+        return new SupervisedProgram("agent-" + site, program.command(arguments), directory);
     }
 
     @Override
@@ -164,7 +165,7 @@ final class HalvesFeed implements CloudFeed {
                             new GrowingFile(file, Path.of(withoutEnding(file) + ".committed"))));
         }
         return cut.upper()
-                .withPartitions(PlanCut.TABLE, places)
+                .withPartitions(cut.table(), places)
                 .withSinks(ResultsTableFactory.json(results));
     }
 
@@ -173,7 +174,7 @@ final class HalvesFeed implements CloudFeed {
     }
 
     private Path partition(int number) {
-        return output.resolve(PlanCut.TABLE).resolve("%05d.ndjson".formatted(number));
+        return output.resolve(cut.table()).resolve("%05d.ndjson".formatted(number));
     }
 
     private static String withoutEnding(Path file) {

@@ -67,7 +67,8 @@ public final class LiveRun {
                 options.whole() == WholeWay.PRODUCERS ? KafkaPrograms.installed() : null;
         progress.accept("reading when each line happens");
         Timeline timeline = Timeline.of(program, times(job, script), inputs, directory("timeline"));
-        PlanCut cut = program.cut(asFiles(job.source().name(), job.plan()), directory("cut"));
+        PlanJson plan = asFiles(job.source().name(), job.plan());
+        PlanCut cut = program.cut(plan, script.local(), directory("cut"));
         LiveStage halves = stage("halves", script, timeline, inputs);
         LiveOutcome.Way inHalves;
         LiveOutcome.Agents agents;

@@ -50,7 +50,7 @@ record Timeline(Map<String, long[]> lines, long firstMs, long spanMs, boolean is
         Map<String, long[]> watermarks = new LinkedHashMap<>();
         for (Map.Entry<String, Path> input : inputs.entrySet()) {
             Path rows = directory.resolve("times.ndjson");
-            program.exec(cut.lower(), input.getKey(), input.getValue(), rows);
+            program.exec(cut, input.getKey(), input.getValue(), rows);
             long[] found = watermarks(rows);
             if (found.length != count(input.getValue())) {
                 return evenly(inputs); // lines that are skipped

@@ -212,7 +212,13 @@ public final class PlanMaker {
 
     private void keep(Statement statement, String json) {
         PlanJson kept = PlanJson.parse(json).numbered();
-        plan = new ScriptPlan(statement, kept, tables.getConfig().getLocalTimeZone(), times(kept));
+        plan =
+                new ScriptPlan(
+                        statement,
+                        kept,
+                        tables.getConfig().getLocalTimeZone(),
+                        times(kept),
+                        List.of());
     }
 
     private @Nullable PlanJson times(PlanJson kept) {

@@ -2,6 +2,7 @@ package io.afterbay.edge.plan;
 
 import io.afterbay.command.flink.sql.Statement;
 import java.time.ZoneId;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -12,6 +13,20 @@ import org.jspecify.annotations.Nullable;
  * @param zone the session's time zone, which a plan does not say everywhere it counts
  * @param times a plan that has the row's time for each row of the only table that is read; null if
  *     that has no watermark, or several are read
+ * @param local columns of which no value is at two sites, each COLUMN or TABLE.COLUMN
  */
 public record ScriptPlan(
-        Statement statement, PlanJson plan, ZoneId zone, @Nullable PlanJson times) {}
+        Statement statement,
+        PlanJson plan,
+        ZoneId zone,
+        @Nullable PlanJson times,
+        List<String> local) {
+    public ScriptPlan {
+        local = List.copyOf(local);
+    }
+
+    /** The same job, with these local columns instead of its own. */
+    public ScriptPlan withLocal(List<String> columns) {
+        return new ScriptPlan(statement, plan, zone, times, columns);
+    }
+}

@@ -81,33 +81,40 @@ public final class EdgeProgram {
      */
     public PlanCut cut(PlanJson plan, Path directory)
             throws CommandFailure, IOException, InterruptedException {
+        return cut(plan, List.of(), directory);
+    }
+
+    /**
+     * Cuts a plan.
+     *
+     * @param local columns of which no value is at two sites, each COLUMN or TABLE.COLUMN
+     * @param directory for the plan and its halves, as files
+     */
+    public PlanCut cut(PlanJson plan, List<String> local, Path directory)
+            throws CommandFailure, IOException, InterruptedException {
         Path whole = Files.writeString(directory.resolve("plan.json"), plan.toString());
         Path lower = directory.resolve("lower.json");
         Path upper = directory.resolve("upper.json");
         Path report = directory.resolve("cut.json");
-        run(
-                report,
-                List.of(
-                        "cut",
-                        "--plan",
-                        whole.toString(),
-                        "--json",
-                        "--lower",
-                        lower.toString(),
-                        "--upper",
-                        upper.toString()));
+        List<String> arguments =
+                new ArrayList<>(List.of("cut", "--plan", whole.toString(), "--json"));
+        arguments.addAll(List.of("--lower", lower.toString(), "--upper", upper.toString()));
+        arguments.addAll(PlanCut.localArguments(local));
+        run(report, arguments);
         JsonNode told = JSON.readTree(report.toFile());
-        return new PlanCut(told, lower, PlanJson.parse(Files.readString(upper)));
+        return new PlanCut(told, lower, PlanJson.parse(Files.readString(upper)), local);
     }
 
     /**
      * Says of each node of a plan where it runs, and why.
      *
+     * @param local columns of which no value is at two sites, each COLUMN or TABLE.COLUMN
      * @param json instead of text for people
      */
-    public String report(Path plan, boolean json)
+    public String report(Path plan, List<String> local, boolean json)
             throws CommandFailure, IOException, InterruptedException {
         List<String> arguments = new ArrayList<>(List.of("cut", "--plan", plan.toString()));
+        arguments.addAll(PlanCut.localArguments(local));
         if (json) {
             arguments.add("--json");
         }
@@ -119,22 +126,16 @@ public final class EdgeProgram {
     /**
      * Runs the lower half at a site, to the end of its input.
      *
-     * @param lower the half, as {@link #cut} has written it
+     * @param cut of the plan
      * @param input lines of JSON, or a file that ends in .csv
      * @param output for what the site sends; {@link SiteStream} reads it
      */
-    public void exec(Path lower, String site, Path input, Path output)
+    public void exec(PlanCut cut, String site, Path input, Path output)
             throws CommandFailure, IOException, InterruptedException {
-        run(
-                output,
-                List.of(
-                        "exec",
-                        "--plan",
-                        lower.toString(),
-                        "--site",
-                        site,
-                        "--input",
-                        input.toString()));
+        List<String> arguments = new ArrayList<>(List.of("exec", "--plan", cut.lower().toString()));
+        arguments.addAll(List.of("--site", site, "--input", input.toString()));
+        arguments.addAll(cut.localArguments());
+        run(output, arguments);
     }
 
     /** A command line of the program, for processes of others. */
@@ -142,7 +143,8 @@ public final class EdgeProgram {
         return command(List.of(arguments));
     }
 
-    private List<String> command(List<String> arguments) {
+    /** A command line of the program, for processes of others. */
+    public List<String> command(List<String> arguments) {
         return Stream.concat(Stream.of(program.toString()), arguments.stream()).toList();
     }
 

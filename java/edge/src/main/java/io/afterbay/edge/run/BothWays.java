@@ -31,7 +31,7 @@ public final class BothWays {
      *
      * @param difference null if rows are equal
      * @param halves rows of the job in halves
-     * @param sent kind of rows that leave the sites: raw, filtered, projected or partial
+     * @param sent kind of rows that leave the sites: raw, filtered, projected, partial or final
      * @param rawBytes of the sites' files
      * @param sentBytes of what leaves the sites, watermarks included, as lines of JSON
      */
@@ -68,7 +68,9 @@ public final class BothWays {
         PlanTable source = job.source();
         PlanCut cut =
                 program.cut(
-                        plan.withSource(source.name(), Tables.json(source, directory)), directory);
+                        plan.withSource(source.name(), Tables.json(source, directory)),
+                        script.local(),
+                        directory);
         Halves halves = new Halves(program, cut, directory, PartialsMerge.Order.byWatermark());
         progress.accept("the lower half at %d sites".formatted(inputs.size()));
         Map<String, Path> sent = halves.runSites(inputs);

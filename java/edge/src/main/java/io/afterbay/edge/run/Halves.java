@@ -52,7 +52,7 @@ public final class Halves {
         Map<String, Path> sent = new LinkedHashMap<>();
         for (Map.Entry<String, Path> input : inputs.entrySet()) {
             Path output = Files.createTempFile(directory, "site-", ".ndjson");
-            program.exec(cut.lower(), input.getKey(), input.getValue(), output);
+            program.exec(cut, input.getKey(), input.getValue(), output);
             sent.put(input.getKey(), output);
         }
         return sent;
@@ -73,7 +73,7 @@ public final class Halves {
             places.add(Tables.json(file));
         }
         rows = merge.rows();
-        return cut.upper().withPartitions(PlanCut.TABLE, places).withSinks(Tables.json(output));
+        return cut.upper().withPartitions(cut.table(), places).withSinks(Tables.json(output));
     }
 
     /** Rows that went from the sites into the upper half. */
@@ -83,11 +83,11 @@ public final class Halves {
 
     private PlanTable table() {
         return cut.upper().sources().stream()
-                .filter(table -> table.name().equals(PlanCut.TABLE))
+                .filter(table -> table.name().equals(cut.table()))
                 .findFirst()
                 .orElseThrow(
                         () ->
                                 new IllegalArgumentException(
-                                        "the upper half reads no " + PlanCut.TABLE));
+                                        "the upper half reads no " + cut.table()));
     }
 }
