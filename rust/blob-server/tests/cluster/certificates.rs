@@ -12,11 +12,11 @@ use super::load::Model;
 use super::nodes::Cluster;
 use crate::common::{Process, program};
 
-/// Makes a certificate beside the map; what the map is to name.
-fn new_certificate(map: &Path, node: &str) -> String {
+/// Makes a certificate; what the map is to name.
+fn new_certificate(map: &Path, node: &str, into: &Path) -> String {
     let mut command = program();
-    let made = command.args(["cluster", "certificate", "--node", node, "--cluster"]).arg(map);
-    let made = made.output().unwrap();
+    command.args(["cluster", "certificate", "--node", node, "--cluster"]).arg(map);
+    let made = command.arg("--into").arg(into).output().unwrap();
     assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
     let text = String::from_utf8(made.stdout).unwrap();
     assert!(text.contains(&format!("node {node} is to have:")), "{text}");
@@ -71,7 +71,7 @@ async fn a_node_with_another_certificate_is_refused_by_name() {
     };
     let says = refused(&cluster);
     assert!(says.contains("other/n3-cert.pem: not there; "), "{says}");
-    let new = new_certificate(&map, "n3");
+    let new = new_certificate(&map, "n3", &other);
     let old = certificates(&map)[2].clone();
     let says = refused(&cluster);
     assert!(says.contains(&format!("other/n3-cert.pem: has {new}, and ")), "{says}");
@@ -139,13 +139,21 @@ async fn a_certificate_is_replaced_while_the_cluster_runs() {
     model.put(&cluster.client(1)).await;
     let (directory, map) = (cluster.directory(), cluster.directory().join("map.toml"));
     let old = certificates(&map)[2].clone();
-    for name in ["n3-cert.pem", "n3-key.pem"] {
-        fs::rename(directory.join(name), directory.join(format!("{name}.old"))).unwrap();
-    }
-    let new = new_certificate(&map, "n3");
+    let made = cluster.folder.path().join("new").join("of n3");
+    let new = new_certificate(&map, "n3", &made);
     assert_ne!(old, new);
+    // It has the one that all know until it is given the new one, also if it is killed meanwhile.
+    cluster.kill(3);
+    cluster.start(3);
+    cluster.until_whole().await;
     rewrite(&map, |text| text.replace(&format!("\"{old}\""), &format!("[\"{old}\", \"{new}\"]")));
+    // The node with the new one is the last.
     for node in [1, 2, 3] {
+        if node == 3 {
+            for name in ["n3-cert.pem", "n3-key.pem"] {
+                fs::rename(made.join(name), directory.join(name)).unwrap();
+            }
+        }
         cluster.terminate(node).await;
         cluster.start(node);
         cluster.until_whole().await;
