@@ -101,7 +101,7 @@ final class HalvesFeed implements CloudFeed {
     }
 
     private SupervisedProgram startGateway() throws IOException {
-        return new SupervisedProgram(
+        return SupervisedProgram.restarted(
                 "gateway",
                 program.command(
                         "gateway",
@@ -124,7 +124,7 @@ final class HalvesFeed implements CloudFeed {
     }
 
     private SupervisedProgram startAgent(String site, Path seen, int port) throws IOException {
-        return new SupervisedProgram(
+        return SupervisedProgram.restarted(
                 "agent-" + site,
                 program.command(
                         "agent",
