@@ -24,15 +24,16 @@ pub(crate) fn initial(part: &Part) -> Value {
     }
 }
 
-/// Adds a row.
-pub(crate) fn add(part: &Part, accumulated: &mut Value, row: &[Value]) -> Result<()> {
+/// What an accumulator is with a row more; `None` if the row does not change it. Nothing else is copied, since most rows do not change
+/// the texts that are kept.
+pub(crate) fn added(part: &Part, accumulated: &Value, row: &[Value]) -> Result<Option<Value>> {
     if let Some(filter) = part.filter
         && !matches!(row.get(filter), Some(Value::Boolean(true)))
     {
-        return Ok(());
+        return Ok(None);
     }
     let column = match part.accumulator {
-        Accumulator::CountRows => return count(accumulated),
+        Accumulator::CountRows => return one_more(accumulated),
         Accumulator::Count { column }
         | Accumulator::Sum { column, .. }
         | Accumulator::Min { column, .. }
@@ -40,48 +41,46 @@ pub(crate) fn add(part: &Part, accumulated: &mut Value, row: &[Value]) -> Result
     };
     let value = row.get(column).ok_or(EvalError::Type)?;
     if value.is_null() {
-        return Ok(());
+        return Ok(None);
     }
     match part.accumulator {
-        Accumulator::CountRows | Accumulator::Count { .. } => count(accumulated),
-        Accumulator::Sum { number, .. } => sum(number, accumulated, value),
-        Accumulator::Min { of, .. } => keep(of, Ordering::Less, accumulated, value),
-        Accumulator::Max { of, .. } => keep(of, Ordering::Greater, accumulated, value),
+        Accumulator::CountRows | Accumulator::Count { .. } => one_more(accumulated),
+        Accumulator::Sum { number, .. } => sum(number, accumulated, value).map(Some),
+        Accumulator::Min { of, .. } => beyond(of, Ordering::Less, accumulated, value),
+        Accumulator::Max { of, .. } => beyond(of, Ordering::Greater, accumulated, value),
     }
 }
 
-fn count(accumulated: &mut Value) -> Result<()> {
+fn one_more(accumulated: &Value) -> Result<Option<Value>> {
     let Value::Whole(count) = accumulated else { return Err(EvalError::Type) };
-    *count = count.wrapping_add(1);
-    Ok(())
+    Ok(Some(Value::Whole(count.wrapping_add(1))))
 }
 
-fn sum(number: Number, accumulated: &mut Value, value: &Value) -> Result<()> {
+fn sum(number: Number, accumulated: &Value, value: &Value) -> Result<Value> {
     let widened = match (number, value) {
         (Number::Double, Value::Float(value)) => Value::Double(f64::from(*value)),
         (_, value) => value.clone(),
     };
-    match (&mut *accumulated, widened) {
-        (Value::Null, widened) => *accumulated = widened,
-        (Value::Whole(sum), Value::Whole(value)) => *sum = cut(sum.wrapping_add(value), number)?,
-        (Value::Float(sum), Value::Float(value)) => *sum += value,
-        (Value::Double(sum), Value::Double(value)) => *sum += value,
+    Ok(match (accumulated, widened) {
+        (Value::Null, widened) => widened,
+        (Value::Whole(sum), Value::Whole(value)) => {
+            Value::Whole(cut(sum.wrapping_add(value), number)?)
+        }
+        (Value::Float(sum), Value::Float(value)) => Value::Float(sum + value),
+        (Value::Double(sum), Value::Double(value)) => Value::Double(sum + value),
         (Value::Decimal(sum), Value::Decimal(value)) => {
             let limit = afterbay_edge_plan::power_of_ten(38);
             let total = sum.checked_add(value).filter(|total| total.abs() < limit);
-            *sum = total.ok_or(EvalError::DecimalOverflow)?;
+            Value::Decimal(total.ok_or(EvalError::DecimalOverflow)?)
         }
         _ => return Err(EvalError::Type),
-    }
-    Ok(())
+    })
 }
 
-/// Replaces what is kept by a value that is beyond it. Equal ones and NaNs are not beyond anything.
-fn keep(of: Kind, beyond: Ordering, kept: &mut Value, value: &Value) -> Result<()> {
-    if kept.is_null() || order(basis(of), value, kept)? == Some(beyond) {
-        *kept = value.clone();
-    }
-    Ok(())
+/// A value that is beyond what is kept, and takes its place. Equal ones and NaNs are not beyond anything.
+fn beyond(of: Kind, side: Ordering, kept: &Value, value: &Value) -> Result<Option<Value>> {
+    let is_beyond = kept.is_null() || order(basis(of), value, kept)? == Some(side);
+    Ok(is_beyond.then(|| value.clone()))
 }
 
 fn basis(kind: Kind) -> Basis {
