@@ -24,7 +24,8 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
 use crate::membership::Membership;
 use crate::refusal::{
-    Caller, Code, Refused, closed, key_there, malformed_there, no_node_there, refused, version_there,
+    Caller, Code, Refused, closed, key_there, malformed_there, no_node_there, refused,
+    version_there,
 };
 use crate::tls::{Session, TLS_RECORD};
 
@@ -141,11 +142,7 @@ pub(crate) async fn connect<S: AsyncRead + AsyncWrite + Unpin>(
     let found = self::answer(stream, to).await?;
     let found = found.try_into().map_err(|_| malformed_there(to))?;
     let expected = server_proof(secret, &claims, &other, &hello.nonce, &session.binding);
-    if prove(&expected, &found) {
-        Ok(())
-    } else {
-        Err(key_there(own, to))
-    }
+    if prove(&expected, &found) { Ok(()) } else { Err(key_there(own, to)) }
 }
 
 /// TLS keeps what is not flushed.

@@ -292,7 +292,10 @@ mod tests {
         let silent = Membership { identity: None, ..n1 };
         let (_, accepted) = refusals(&silent, &n2).await;
         assert!(accepted.starts_with("n1 shows no certificate, and"), "{accepted}");
-        assert!(accepted.ends_with("n1-key.pem of that certificate, and start it again"), "{accepted}");
+        assert!(
+            accepted.ends_with("n1-key.pem of that certificate, and start it again"),
+            "{accepted}"
+        );
     }
 
     #[tokio::test]

@@ -165,7 +165,11 @@ impl Cluster {
         }
     }
 
-    pub(super) async fn until_status(&self, what: &'static str, is: impl Fn(bool, &Value) -> bool) -> Value {
+    pub(super) async fn until_status(
+        &self,
+        what: &'static str,
+        is: impl Fn(bool, &Value) -> bool,
+    ) -> Value {
         let wait = Wait::until(what);
         loop {
             let (well, status) = self.status();

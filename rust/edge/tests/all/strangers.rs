@@ -104,9 +104,15 @@ fn who_loses_its_key_has_to_end() {
         let [first, mut second] = agents;
         let (code, error) = first.end();
         let (to_site, to_gateway) = if is_replaced {
-            ("site dev1 has another key now: dev1.key in the gateway's folder", "has another key now")
+            (
+                "site dev1 has another key now: dev1.key in the gateway's folder",
+                "has another key now",
+            )
         } else {
-            ("site dev1 has no key any more: dev1.key has gone from the gateway's folder", "has gone")
+            (
+                "site dev1 has no key any more: dev1.key has gone from the gateway's folder",
+                "has gone",
+            )
         };
         assert!(code == 1 && error.contains(to_site), "{error}");
         assert!(error.contains("and start its agent again"), "{error}");

@@ -41,9 +41,7 @@ public final class FormattedTable
     }
 
     private FormattedTable(
-            Place place,
-            DecodingFormat<DeserializationSchema<RowData>> format,
-            DataType rows) {
+            Place place, DecodingFormat<DeserializationSchema<RowData>> format, DataType rows) {
         this.place = place;
         this.format = format;
         this.rows = rows;

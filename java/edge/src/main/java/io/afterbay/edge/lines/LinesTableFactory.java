@@ -69,8 +69,7 @@ public final class LinesTableFactory implements DynamicTableSourceFactory {
                 this,
                 context,
                 options ->
-                        new Lines(
-                                options.get(PATH), options.getOptional(COMMITTED).orElse(null)));
+                        new Lines(options.get(PATH), options.getOptional(COMMITTED).orElse(null)));
     }
 
     private record Lines(String path, @Nullable String committed) implements FormattedTable.Place {

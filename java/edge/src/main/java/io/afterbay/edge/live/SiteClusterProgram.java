@@ -17,8 +17,8 @@ import java.util.List;
 
 /**
  * The process of {@link SiteCluster}: runs plans, one behind the other, each on a MiniCluster of
- * Flink's. Its arguments are a file to write, a time zone, and files of plans. If its standard input
- * ends, it ends at once: a parent that is killed cannot forget that.
+ * Flink's. Its arguments are a file to write, a time zone, and files of plans. If its standard
+ * input ends, it ends at once: a parent that is killed cannot forget that.
  */
 public final class SiteClusterProgram {
     private static final OperatingSystemMXBean SYSTEM =

@@ -11,10 +11,10 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A program in a process of its own. One that is {@linkplain #restarted restarted} is started again,
- * with the same arguments, when somebody has killed it; of one that runs {@linkplain #once once} that
- * is a failure. What it says goes to two files. Its processes end with this one, also if this one is
- * killed: their standard input is a pipe that nobody writes to, and is at its end then.
+ * A program in a process of its own. One that is {@linkplain #restarted restarted} is started
+ * again, with the same arguments, when somebody has killed it; of one that runs {@linkplain #once
+ * once} that is a failure. What it says goes to two files. Its processes end with this one, also if
+ * this one is killed: their standard input is a pipe that nobody writes to, and is at its end then.
  *
  * <p>{@link #look} is for one thread; the rest for any.
  */
@@ -50,8 +50,8 @@ final class SupervisedProgram implements AutoCloseable {
     }
 
     /**
-     * Starts a program that nobody can start a second time: it would not know what the first one has
-     * done.
+     * Starts a program that nobody can start a second time: it would not know what the first one
+     * has done.
      *
      * @param name for messages
      * @param directory for what it says

@@ -107,8 +107,7 @@ class SiteClusterTest {
                                 SiteCluster.OPTIONS.toArray(String[]::new)));
         Path usage = directory.resolve("usage.json");
         command.addAll(List.of(usage.toString(), ZoneOffset.UTC.getId()));
-        command.add(
-                Files.writeString(directory.resolve("plan.json"), plan.toString()).toString());
+        command.add(Files.writeString(directory.resolve("plan.json"), plan.toString()).toString());
         Process process =
                 new ProcessBuilder(command)
                         .redirectErrorStream(true)
