@@ -12,24 +12,28 @@ test_usage() {
     cat <<'TEXT'
 Usage: ./afterbay test [--long [--resume]] [--module MODULE [--repeat N]] [--changed [BASE]]
 
-Checks the launcher and the format of the sources, compiles them with Error Prone and NullAway (java/) and
-Clippy (rust/), runs the tests, prints a summary, and exits 0 if everything passed.
+Checks the launcher and the format of the sources, compiles them with Error Prone and NullAway
+(java/) and Clippy (rust/), runs the tests, prints a summary, and exits 0 if everything passed.
 
-The normal form takes 15 to 25 minutes on two cores (the aim is 20), and 5 more the first time, for downloads. It has every
-unit test, the engines' contract suites, models with few tries, each verb, each kind of kill and each negative
-control once, and one of the experiments (bench). docs/testing.md says what is where and what each form proves.
+The normal form takes 15 to 25 minutes on two cores (the aim is 20), and 5 more the first time, for
+downloads. It has every unit test, the engines' contract suites, models with few tries, each verb,
+each kind of kill and each negative control once, and one of the experiments (bench).
+docs/testing.md says what is where and what each form proves.
 
-  --long            the long form: more kills, tries, sizes and versions, all experiments in their quick forms,
-                    random cases that are new in each run, a minute for each fuzz target; takes hours
-  --resume          with --long: leaves out what passed in the long form at this commit, also in a run that was
-                    ended; leaves out nothing while there are changes that are not committed
-  --module MODULE   only the tests of this folder of java/ or rust/; with storm, also those of storm-it
+  --long            the long form: more kills, tries, sizes and versions, all experiments in their
+                    quick forms, random cases that are new in each run, a minute for each fuzz
+                    target; takes hours
+  --resume          with --long: leaves out what passed in the long form at this commit, also in a
+                    run that was ended; leaves out nothing while there are changes that are not
+                    committed
+  --module MODULE   only the tests of this folder of java/ or rust/; with storm, also those of
+                    storm-it
   --repeat N        with --module: runs them N times, and says how many runs passed
-  --changed [BASE]  only the modules that differ from BASE, and those built on them; without BASE, what is not
-                    committed yet
+  --changed [BASE]  only the modules that differ from BASE, and those built on them; without BASE,
+                    what is not committed yet
 
-What a test needs and the machine lacks (a browser, python3) leaves that test out; the summary names it. On a
-build server (CI in the environment) that is a failure, unless .ci/optional lists it.
+What a test needs and the machine lacks (a browser, python3) leaves that test out; the summary names
+it. On a build server (CI in the environment) that is a failure, unless .ci/optional lists it.
 TEXT
 }
 

@@ -15,7 +15,6 @@
 //! ([`afterbay_blob_proto`], HMAC-SHA256 over both random numbers), over all that both have said, and on TLS over what ties them
 //! to the session ([`crate::tls`]). On plaintext, what is sent afterwards is neither encrypted nor signed.
 
-use std::fmt;
 use std::io;
 
 use afterbay_blob_cluster::NodeId;
@@ -24,52 +23,17 @@ use ring::rand::{SecureRandom, SystemRandom};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
 use crate::membership::Membership;
-use crate::tls::{Session, TLS_RECORD, other_than_named};
+use crate::refusal::{
+    Caller, Code, Refused, closed, key_there, malformed_there, no_node_there, refused,
+    version_there,
+};
+use crate::tls::{Session, TLS_RECORD};
 
 const MAGIC: &[u8; 8] = b"AFTRBNOD";
 /// Of the handshake and of all that follows.
 const VERSION: u16 = 1;
 const HELLO_BYTES_MAX: u16 = 1024;
 const TEXT_BYTES_MAX: usize = 1024;
-
-/// Why nodes do not talk.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Code {
-    Fine = 0,
-    /// Another version of the program.
-    Version = 1,
-    /// A node of another cluster.
-    Cluster = 2,
-    /// Another node than was wanted, or none of the map.
-    Node = 3,
-    /// Another map.
-    Map = 4,
-    /// It does not know the key's secret.
-    Key = 5,
-    /// Bytes that are no hello.
-    Malformed = 6,
-    /// One speaks TLS, and the other plaintext.
-    Tls = 7,
-    /// Another certificate than the map names.
-    Certificate = 8,
-}
-
-/// Who is refused, and why.
-#[derive(Debug)]
-pub(crate) struct Refused {
-    pub(crate) code: Code,
-    /// As far as it is known.
-    pub(crate) from: String,
-    pub(crate) text: String,
-}
-
-impl fmt::Display for Refused {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.text)
-    }
-}
-
-impl std::error::Error for Refused {}
 
 /// Who has connected.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -165,24 +129,20 @@ pub(crate) async fn connect<S: AsyncRead + AsyncWrite + Unpin>(
     let mut magic = [0; MAGIC.len()];
     stream.read_exact(&mut magic).await.map_err(|e| closed(e, to))?;
     if magic != *MAGIC {
-        return Err(refused("no node of a cluster listens there".to_owned()));
+        return Err(no_node_there());
     }
     let version = stream.read_u16().await?;
     if version != VERSION {
-        return Err(refused(other_version(to, version)));
+        return Err(version_there(to, version, VERSION));
     }
     let answer = answer(stream, to).await?;
-    let other: Nonce = answer.try_into().map_err(|_| refused(malformed(to)))?;
+    let other: Nonce = answer.try_into().map_err(|_| malformed_there(to))?;
     let proof = client_proof(secret, &claims, &other, &hello.nonce, &session.binding);
     send(stream, &proof).await?;
     let found = self::answer(stream, to).await?;
-    let found = found.try_into().map_err(|_| refused(malformed(to)))?;
+    let found = found.try_into().map_err(|_| malformed_there(to))?;
     let expected = server_proof(secret, &claims, &other, &hello.nonce, &session.binding);
-    if prove(&expected, &found) {
-        Ok(())
-    } else {
-        Err(refused(format!("{to} does not know the key of cluster {}", own.key.name())))
-    }
+    if prove(&expected, &found) { Ok(()) } else { Err(key_there(own, to)) }
 }
 
 /// TLS keeps what is not flushed.
@@ -196,7 +156,7 @@ async fn answer<S: AsyncRead + Unpin>(stream: &mut S, to: &NodeId) -> io::Result
     let code = stream.read_u8().await.map_err(|e| closed(e, to))?;
     let length = stream.read_u16().await?.into();
     if length > TEXT_BYTES_MAX {
-        return Err(refused(malformed(to)));
+        return Err(malformed_there(to));
     }
     let mut answer = vec![0; length];
     stream.read_exact(&mut answer).await?;
@@ -206,28 +166,6 @@ async fn answer<S: AsyncRead + Unpin>(stream: &mut S, to: &NodeId) -> io::Result
     let shown = |c: char| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c };
     let text: String = String::from_utf8_lossy(&answer).chars().map(shown).collect();
     Err(refused(text))
-}
-
-pub(crate) fn refused(text: String) -> io::Error {
-    io::Error::new(io::ErrorKind::PermissionDenied, text)
-}
-
-pub(crate) fn closed(error: io::Error, to: &NodeId) -> io::Error {
-    if error.kind() == io::ErrorKind::UnexpectedEof {
-        let text = format!("{to} closed the connection; does it shut down, or is it no node?");
-        return io::Error::new(error.kind(), text);
-    }
-    error
-}
-
-fn malformed(to: &NodeId) -> String {
-    format!("{to} answers what is no handshake of a node; do both run the same program?")
-}
-
-fn other_version(peer: &dyn fmt::Display, version: u16) -> String {
-    format!(
-        "{peer} speaks version {version} of the nodes' protocol, and this one {VERSION}; run the same program on all nodes"
-    )
 }
 
 /// Sees who has connected. Who is refused is told why.
@@ -261,90 +199,62 @@ async fn greet<S: AsyncRead + Unpin>(
     own: &Membership,
     session: &Session,
 ) -> io::Result<Result<Hello, Refused>> {
-    let refuse = |code, from: String, text| Ok(Err(Refused { code, from, text }));
     let mut magic = [0; MAGIC.len()];
     stream.read_exact(&mut magic).await?;
     if !session.is_tls && magic.starts_with(&[TLS_RECORD]) {
-        let text = format!(
-            "{name} speaks plaintext, and who connects TLS: the map of {name} names no certificates, and that of the other side \
-             does; give all nodes the same map.toml",
-            name = own.name()
-        );
-        return refuse(Code::Tls, "somebody".to_owned(), text);
+        return Ok(Err(Refused::tls_to_plaintext(own)));
     }
     if magic != *MAGIC {
-        let text = format!("node {} of a cluster of blob stores listens here", own.name());
-        return refuse(Code::Malformed, "somebody".to_owned(), text);
+        return Ok(Err(Refused::no_node(own)));
     }
     let version = stream.read_u16().await?;
     if version != VERSION {
-        let text = other_version(&"a node", version);
-        return refuse(Code::Version, "a node".to_owned(), text);
+        return Ok(Err(Refused::other_version(version, VERSION)));
     }
     let length = stream.read_u16().await?;
     let mut bytes = vec![0; length.min(HELLO_BYTES_MAX).into()];
     stream.read_exact(&mut bytes).await?;
     let Some(hello) = Hello::parse(&bytes) else {
-        let text = "what came is no hello of a node".to_owned();
-        return refuse(Code::Malformed, "somebody".to_owned(), text);
+        return Ok(Err(Refused::no_hello()));
     };
-    match hello.against(own, session) {
-        Some((code, text)) => refuse(code, hello.from, text),
-        None => Ok(Ok(hello)),
-    }
+    Ok(match hello.against(own, session) {
+        Some(refused) => Err(refused),
+        None => Ok(hello),
+    })
 }
 
 impl Hello {
     /// What a node has against who says so.
-    fn against(&self, own: &Membership, session: &Session) -> Option<(Code, String)> {
-        let (name, cluster) = (own.name(), own.key.name());
-        if self.cluster != cluster {
-            let text = format!(
-                "{name} is a node of cluster {cluster}, and who asks is of cluster {}; is the address in its map right, and \
-                 cluster-key the one of this cluster?",
-                self.cluster
-            );
-            return Some((Code::Cluster, text));
+    fn against(&self, own: &Membership, session: &Session) -> Option<Refused> {
+        let name = own.name();
+        if self.cluster != own.key.name() {
+            return Some(Refused::other_cluster(own, self.caller(), &self.cluster));
         }
         if self.to != name {
-            let text = format!(
-                "{name} listens here, and {} was wanted; compare the addresses in the maps",
-                self.to
-            );
-            return Some((Code::Node, text));
+            return Some(Refused::other_node_wanted(own, self.caller(), &self.to));
         }
         if own.map.is_tls() && !session.is_tls {
-            let who = if self.is_node { self.from.as_str() } else { "who asks" };
-            let text = format!(
-                "{name} speaks TLS, and {who} plaintext: the map of {name} names certificates, and that of the other side \
-                 none; give all nodes the same map.toml"
-            );
-            return Some((Code::Tls, text));
+            return Some(Refused::plaintext_to_tls(own, self.caller()));
         }
         if !self.is_node {
             return None;
         }
         if self.from == name || !own.map.nodes.keys().any(|node| node.as_str() == self.from) {
-            let text = format!("{} is none of the other nodes in the map of {name}", self.from);
-            return Some((Code::Node, text));
+            return Some(Refused::none_of_the_map(own, self.caller()));
         }
         let from = NodeId::new(&self.from);
         let is_known = |shown| own.map.certificates_of(&from).contains(&shown);
         if own.map.is_tls() && !session.shown.is_some_and(is_known) {
-            return Some((Code::Certificate, other_than_named(own, &from, session.shown)));
+            return Some(Refused::other_certificate(own, &from, session.shown));
         }
-        let (theirs, ours) = (self.map_version, own.map.version);
-        if (theirs, self.map_digest) == (ours, own.map_digest) {
-            return None;
+        if (self.map_version, self.map_digest) != (own.map.version, own.map_digest) {
+            return Some(Refused::other_map(own, self.caller(), self.map_version));
         }
-        let how =
-            if theirs == ours { "with other replicas or nodes" } else { "of another version" };
-        let text = format!(
-            "{name} has version {ours} of the map, and {} version {theirs}, {how}; give all nodes the same map.toml and start \
-             them again",
-            self.from
-        );
-        Some((Code::Map, text))
+        None
+    }
+
+    fn caller(&self) -> Caller<'_> {
+        Caller { is_node: self.is_node, name: &self.from }
     }
 
     fn peer(&self) -> Peer {
@@ -368,14 +278,9 @@ async fn prove_each_other<S: AsyncRead + AsyncWrite + Unpin>(
     let (claims, secret) = (hello.claims(), own.key.secret());
     let expected = client_proof(secret, &claims, &nonce, &hello.nonce, &session.binding);
     if !prove(&expected, &found) {
-        let who = if hello.is_node { hello.from.clone() } else { "who asks".to_owned() };
-        let cluster = own.key.name();
-        let text = format!(
-            "{who} does not know the key of cluster {cluster}: its cluster-key is not the one that {} has",
-            own.name()
-        );
-        send(stream, &coded(Code::Key, text.as_bytes())).await?;
-        return Ok(Err(Refused { code: Code::Key, from: hello.from, text }));
+        let refused = Refused::other_key(own, hello.caller());
+        send(stream, &coded(refused.code, refused.text.as_bytes())).await?;
+        return Ok(Err(refused));
     }
     let proof = server_proof(secret, &claims, &nonce, &hello.nonce, &session.binding);
     send(stream, &coded(Code::Fine, &proof)).await?;

@@ -21,9 +21,10 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot, watch};
 use tokio::time::timeout;
 
-use crate::handshake::{Peer, Refused, accept};
+use crate::handshake::{Peer, accept};
 use crate::membership::Membership;
 use crate::outbox::Outbox;
+use crate::refusal::Refused;
 use crate::report::Reporter;
 use crate::tls::{Stream, take};
 

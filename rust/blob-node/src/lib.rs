@@ -16,7 +16,8 @@
 //! # Invariants
 //! - Nobody is heard before both sides have proved that they know the cluster's key ([`handshake`]), and agree on cluster, map
 //!   and version. If the map names certificates, all of it is in TLS, and a node is the one that the map names ([`tls`]); if not,
-//!   what follows is neither encrypted nor signed, and the network between nodes has to be trusted.
+//!   what follows is neither encrypted nor signed, and the network between nodes has to be trusted. Who is refused is told why
+//!   ([`refusal`]).
 //! - What a node can make another one hold is bounded ([`inbox`], [`outbox`]), and so is what waits for the disk ([`store_queue`]);
 //!   it makes nobody wait for it.
 //! - A directory is one node's ([`home`]).
@@ -29,6 +30,7 @@ mod inbox;
 mod membership;
 mod node;
 mod outbox;
+mod refusal;
 mod report;
 mod store_queue;
 mod tls;

@@ -13,8 +13,8 @@ use tokio::net::TcpStream;
 use tokio_rustls::rustls::pki_types::{CertificateDer, ServerName};
 use tokio_rustls::{TlsAcceptor, TlsConnector, rustls};
 
-use crate::handshake::{Code, Refused, closed, refused};
 use crate::membership::Membership;
+use crate::refusal::{Refused, certificate_there, closed, plaintext_there, tls_failed};
 
 /// How a connection begins that speaks TLS: with the record of a handshake. A node's hello begins with another byte.
 pub(crate) const TLS_RECORD: u8 = 22;
@@ -75,38 +75,17 @@ pub(crate) async fn begin(
 
 fn not_begun(error: io::Error, own: &Membership, to: &NodeId) -> io::Error {
     if let Some(found) = other_certificate(&error) {
-        return refused(other_than_named(own, to, Some(Fingerprint(found))));
+        return certificate_there(own, to, Fingerprint(found));
     }
     match of_tls(&error) {
-        Some(rustls::Error::InvalidMessage(_)) => refused(format!(
-            "{to} does not speak TLS, and by the map here nodes do: its map.toml names no certificates, or another program \
-             listens there; give all nodes the same map.toml"
-        )),
-        Some(_) => io::Error::new(error.kind(), format!("TLS with {to}: {error}")),
+        Some(rustls::Error::InvalidMessage(_)) => plaintext_there(to),
+        Some(_) => tls_failed(&error, to),
         None => closed(error, to),
     }
 }
 
 fn of_tls(error: &io::Error) -> Option<&rustls::Error> {
     error.get_ref()?.downcast_ref()
-}
-
-/// What is said of a node that shows another certificate than the map names, or none.
-pub(crate) fn other_than_named(
-    own: &Membership,
-    node: &NodeId,
-    found: Option<Fingerprint>,
-) -> String {
-    let named: Vec<String> =
-        own.map.certificates_of(node).iter().map(Fingerprint::to_string).collect();
-    let named = named.join(" or ");
-    let found = found.map_or("no certificate".to_owned(), |found| format!("certificate {found}"));
-    let here =
-        own.node.as_ref().map_or("the map here".to_owned(), |own| format!("the map of {own}"));
-    format!(
-        "{node} shows {found}, and {here} names {named}: its {node}-cert.pem is not of this map.toml; give it the files \
-         {node}-cert.pem and {node}-key.pem of that certificate, or all nodes the same map.toml"
-    )
 }
 
 /// Takes a connection. Who speaks plaintext to a node that speaks TLS is let in so far that the handshake can tell it so.
@@ -131,13 +110,10 @@ pub(crate) async fn take(
 }
 
 fn not_taken(error: io::Error, own: &Membership) -> io::Result<Refused> {
-    let Some(rustls::Error::AlertReceived(_)) = of_tls(&error) else { return Err(error) };
-    let name = own.name();
-    let text = format!(
-        "who connects does not take the certificate that {name} shows ({error}): its map.toml names another one; give all nodes \
-         the same map.toml"
-    );
-    Ok(Refused { code: Code::Certificate, from: "somebody".to_owned(), text })
+    match of_tls(&error) {
+        Some(rustls::Error::AlertReceived(_)) => Ok(Refused::not_taken(own, &error)),
+        _ => Err(error),
+    }
 }
 
 #[cfg(test)]
@@ -295,9 +271,14 @@ mod tests {
         let (connected, accepted) = refusals(&n1, &liar).await;
         assert!(connected.starts_with(&both), "{connected}");
         assert!(connected.contains(&names("the map of n1")), "{connected}");
-        assert!(accepted.contains("does not take the certificate that n2 shows"), "{accepted}");
+        let says = format!("does not take the certificate that n2 shows, {} (", print(&other));
+        assert!(accepted.contains(&says), "{accepted}");
+        assert!(accepted.ends_with("names this one, and start it again"), "{accepted}");
+        let way = "if the one it shows is its new one, give n1 a map.toml that names it, and start n1 again";
+        assert!(connected.ends_with(way), "{connected}");
         let (connected, _) = refusals(&observer(&tls), &liar).await;
         assert!(connected.contains(&names("the map here")), "{connected}");
+        assert!(connected.ends_with("use a map.toml that names it"), "{connected}");
         let n2 = member("n2", &tls, Some(&two));
         let liar = member("n1", &tls, Some(&other));
         let (connected, accepted) = refusals(&liar, &n2).await;
@@ -311,6 +292,10 @@ mod tests {
         let silent = Membership { identity: None, ..n1 };
         let (_, accepted) = refusals(&silent, &n2).await;
         assert!(accepted.starts_with("n1 shows no certificate, and"), "{accepted}");
+        assert!(
+            accepted.ends_with("n1-key.pem of that certificate, and start it again"),
+            "{accepted}"
+        );
     }
 
     #[tokio::test]

@@ -10,7 +10,7 @@ use crate::eval::{cut, order};
 type Result<T> = std::result::Result<T, EvalError>;
 
 /// What an accumulator is before the first row.
-pub(crate) fn initial(part: &Part) -> Value {
+fn initial(part: &Part) -> Value {
     match part.accumulator {
         Accumulator::CountRows | Accumulator::Count { .. } => Value::Whole(0),
         Accumulator::Min { .. } | Accumulator::Max { .. } => Value::Null,
@@ -24,15 +24,50 @@ pub(crate) fn initial(part: &Part) -> Value {
     }
 }
 
-/// Adds a row.
-pub(crate) fn add(part: &Part, accumulated: &mut Value, row: &[Value]) -> Result<()> {
+/// Accumulators of one row.
+pub(crate) fn first(parts: &[Part], row: &[Value]) -> Result<Box<[Value]>> {
+    let first = |part: &Part| {
+        let initial = initial(part);
+        Ok(added(part, &initial, row)?.unwrap_or(initial))
+    };
+    parts.iter().map(first).collect()
+}
+
+/// What a row makes of accumulators, of those that it changes: they take the place of the former ones when all of them are right.
+/// Nothing else is copied, since most rows do not change the texts that are kept.
+#[derive(Debug, Default)]
+pub(crate) struct Changes(Vec<Option<Value>>);
+
+impl Changes {
+    /// Adds a row. After an error, the accumulators are as they were.
+    pub(crate) fn add(
+        &mut self,
+        parts: &[Part],
+        accumulated: &mut [Value],
+        row: &[Value],
+    ) -> Result<()> {
+        self.0.clear();
+        for (part, accumulated) in parts.iter().zip(accumulated.iter()) {
+            self.0.push(added(part, accumulated, row)?);
+        }
+        for (accumulated, change) in accumulated.iter_mut().zip(self.0.drain(..)) {
+            if let Some(change) = change {
+                *accumulated = change;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What an accumulator is with a row more; `None` if the row does not change it.
+fn added(part: &Part, accumulated: &Value, row: &[Value]) -> Result<Option<Value>> {
     if let Some(filter) = part.filter
         && !matches!(row.get(filter), Some(Value::Boolean(true)))
     {
-        return Ok(());
+        return Ok(None);
     }
     let column = match part.accumulator {
-        Accumulator::CountRows => return count(accumulated),
+        Accumulator::CountRows => return one_more(accumulated),
         Accumulator::Count { column }
         | Accumulator::Sum { column, .. }
         | Accumulator::Min { column, .. }
@@ -40,72 +75,70 @@ pub(crate) fn add(part: &Part, accumulated: &mut Value, row: &[Value]) -> Result
     };
     let value = row.get(column).ok_or(EvalError::Type)?;
     if value.is_null() {
-        return Ok(());
+        return Ok(None);
     }
     match part.accumulator {
-        Accumulator::CountRows | Accumulator::Count { .. } => count(accumulated),
-        Accumulator::Sum { number, .. } => sum(number, accumulated, value),
-        Accumulator::Min { of, .. } => keep(of, Ordering::Less, accumulated, value),
-        Accumulator::Max { of, .. } => keep(of, Ordering::Greater, accumulated, value),
+        Accumulator::CountRows | Accumulator::Count { .. } => one_more(accumulated),
+        Accumulator::Sum { number, .. } => sum(number, accumulated, value).map(Some),
+        Accumulator::Min { of, .. } => beyond(of, Ordering::Less, accumulated, value),
+        Accumulator::Max { of, .. } => beyond(of, Ordering::Greater, accumulated, value),
     }
 }
 
 /// Adds what another one has accumulated of other rows (`mergeExpressions`). A sum of decimals that has too many digits is null,
 /// as in Flink: there is no row at which this could fail.
 pub(crate) fn merge(part: &Part, accumulated: &mut Value, other: &Value) -> Result<()> {
-    match part.accumulator {
+    let merged = match part.accumulator {
         Accumulator::CountRows | Accumulator::Count { .. } => {
-            let (Value::Whole(count), Value::Whole(other)) = (&mut *accumulated, other) else {
+            let (Value::Whole(count), Value::Whole(other)) = (&*accumulated, other) else {
                 return Err(EvalError::Type);
             };
-            *count = count.wrapping_add(*other);
-            Ok(())
+            Some(Value::Whole(count.wrapping_add(*other)))
         }
-        _ if other.is_null() => Ok(()),
+        _ if other.is_null() => None,
         Accumulator::Sum { number, .. } => match sum(number, accumulated, other) {
-            Err(EvalError::DecimalOverflow) => {
-                *accumulated = Value::Null;
-                Ok(())
-            }
-            done => done,
+            Err(EvalError::DecimalOverflow) => Some(Value::Null),
+            sum => Some(sum?),
         },
-        Accumulator::Min { of, .. } => keep(of, Ordering::Less, accumulated, other),
-        Accumulator::Max { of, .. } => keep(of, Ordering::Greater, accumulated, other),
+        Accumulator::Min { of, .. } => beyond(of, Ordering::Less, accumulated, other)?,
+        Accumulator::Max { of, .. } => beyond(of, Ordering::Greater, accumulated, other)?,
+    };
+    if let Some(merged) = merged {
+        *accumulated = merged;
     }
-}
-
-fn count(accumulated: &mut Value) -> Result<()> {
-    let Value::Whole(count) = accumulated else { return Err(EvalError::Type) };
-    *count = count.wrapping_add(1);
     Ok(())
 }
 
-fn sum(number: Number, accumulated: &mut Value, value: &Value) -> Result<()> {
+fn one_more(accumulated: &Value) -> Result<Option<Value>> {
+    let Value::Whole(count) = accumulated else { return Err(EvalError::Type) };
+    Ok(Some(Value::Whole(count.wrapping_add(1))))
+}
+
+fn sum(number: Number, accumulated: &Value, value: &Value) -> Result<Value> {
     let widened = match (number, value) {
         (Number::Double, Value::Float(value)) => Value::Double(f64::from(*value)),
         (_, value) => value.clone(),
     };
-    match (&mut *accumulated, widened) {
-        (Value::Null, widened) => *accumulated = widened,
-        (Value::Whole(sum), Value::Whole(value)) => *sum = cut(sum.wrapping_add(value), number)?,
-        (Value::Float(sum), Value::Float(value)) => *sum += value,
-        (Value::Double(sum), Value::Double(value)) => *sum += value,
+    Ok(match (accumulated, widened) {
+        (Value::Null, widened) => widened,
+        (Value::Whole(sum), Value::Whole(value)) => {
+            Value::Whole(cut(sum.wrapping_add(value), number)?)
+        }
+        (Value::Float(sum), Value::Float(value)) => Value::Float(sum + value),
+        (Value::Double(sum), Value::Double(value)) => Value::Double(sum + value),
         (Value::Decimal(sum), Value::Decimal(value)) => {
             let limit = afterbay_edge_plan::power_of_ten(38);
             let total = sum.checked_add(value).filter(|total| total.abs() < limit);
-            *sum = total.ok_or(EvalError::DecimalOverflow)?;
+            Value::Decimal(total.ok_or(EvalError::DecimalOverflow)?)
         }
         _ => return Err(EvalError::Type),
-    }
-    Ok(())
+    })
 }
 
-/// Replaces what is kept by a value that is beyond it. Equal ones and NaNs are not beyond anything.
-fn keep(of: Kind, beyond: Ordering, kept: &mut Value, value: &Value) -> Result<()> {
-    if kept.is_null() || order(basis(of), value, kept)? == Some(beyond) {
-        *kept = value.clone();
-    }
-    Ok(())
+/// A value that is beyond what is kept, and takes its place. Equal ones and NaNs are not beyond anything.
+fn beyond(of: Kind, side: Ordering, kept: &Value, value: &Value) -> Result<Option<Value>> {
+    let is_beyond = kept.is_null() || order(basis(of), value, kept)? == Some(side);
+    Ok(is_beyond.then(|| value.clone()))
 }
 
 fn basis(kind: Kind) -> Basis {

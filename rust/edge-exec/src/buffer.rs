@@ -9,7 +9,7 @@ use std::collections::HashMap;
 
 use afterbay_edge_plan::{LocalAggregate, Value};
 
-use crate::accumulate;
+use crate::accumulate::{self, Changes};
 use crate::error::EvalError;
 use crate::saved::{Reader, SavedError, Writer};
 use crate::slices::is_over;
@@ -22,8 +22,7 @@ pub(crate) struct Buffer {
     groups: Vec<Group>,
     earliest_end: i64,
     scratch: Vec<u8>,
-    /// A group's accumulators with the row that is added: they take the place of the former ones when all of them are right.
-    added: Vec<Value>,
+    changes: Changes,
 }
 
 #[derive(Debug)]
@@ -36,7 +35,7 @@ struct Group {
 impl Buffer {
     pub(crate) fn new() -> Self {
         let (index, groups) = (HashMap::new(), Vec::new());
-        Self { index, groups, earliest_end: i64::MAX, scratch: Vec::new(), added: Vec::new() }
+        Self { index, groups, earliest_end: i64::MAX, scratch: Vec::new(), changes: Changes::default() }
     }
 
     pub(crate) fn groups(&self) -> usize {
@@ -60,24 +59,28 @@ impl Buffer {
         for &column in &aggregate.grouping {
             encode(row.get(column).ok_or(EvalError::Type)?, &mut self.scratch)?;
         }
-        let place = self.index.get(self.scratch.as_slice()).copied();
-        self.added.clear();
-        match place {
-            Some(place) => self.added.extend_from_slice(&self.groups[place].accumulated),
-            None => self.added.extend(aggregate.parts.iter().map(accumulate::initial)),
-        }
-        for (part, accumulated) in aggregate.parts.iter().zip(&mut self.added) {
-            accumulate::add(part, accumulated, row)?;
-        }
-        match place {
-            Some(place) => self.groups[place].accumulated.swap_with_slice(&mut self.added),
-            None => {
-                let key = aggregate.grouping.iter().map(|&column| row[column].clone()).collect();
-                self.index.insert(self.scratch.as_slice().into(), self.groups.len());
-                self.groups.push(Group { end, key, accumulated: self.added.as_slice().into() });
+        match self.index.get(self.scratch.as_slice()).copied() {
+            Some(place) => {
+                let accumulated = &mut self.groups[place].accumulated;
+                self.changes.add(&aggregate.parts, accumulated, row)?;
             }
+            None => self.begin_group(aggregate, end, row)?,
         }
         self.earliest_end = self.earliest_end.min(end);
+        Ok(())
+    }
+
+    /// By the key in `scratch`.
+    fn begin_group(
+        &mut self,
+        aggregate: &LocalAggregate,
+        end: i64,
+        row: &[Value],
+    ) -> Result<(), EvalError> {
+        let accumulated = accumulate::first(&aggregate.parts, row)?;
+        let key = aggregate.grouping.iter().map(|&column| row[column].clone()).collect();
+        self.index.insert(self.scratch.as_slice().into(), self.groups.len());
+        self.groups.push(Group { end, key, accumulated });
         Ok(())
     }
 
@@ -182,4 +185,56 @@ pub(crate) fn encode(value: &Value, bytes: &mut Vec<u8>) -> Result<(), EvalError
         Value::Float(_) | Value::Double(_) => return Err(EvalError::Type),
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use afterbay_edge_plan::{Accumulator, Assignment, Kind, Window, Windowing};
+
+    use super::*;
+
+    fn text(value: &Value) -> &str {
+        let Value::Text(text) = value else { panic!("{value:?}") };
+        text
+    }
+
+    /// A copy would lie elsewhere, since the former one is still there when it is made.
+    #[test]
+    fn a_row_that_does_not_change_an_accumulator_does_not_copy_it() {
+        let of = Kind::VarChar(9);
+        let part = |accumulator| Part { accumulator, filter: None };
+        let aggregate = LocalAggregate {
+            grouping: vec![0],
+            parts: vec![
+                part(Accumulator::CountRows),
+                part(Accumulator::Min { column: 1, of }),
+                part(Accumulator::Max { column: 1, of }),
+            ],
+            accumulated: Vec::new(),
+            windowing: Windowing {
+                window: Window::Tumbling { size: 1000, offset: 0 },
+                assignment: Assignment::Attached { end_column: 2 },
+            },
+        };
+        let mut buffer = Buffer::new();
+        let add = |buffer: &mut Buffer, name: &str| {
+            let row = [Value::Whole(7), Value::text(name), Value::Whole(1000)];
+            buffer.add(&aggregate, 1000, &row).unwrap();
+        };
+        add(&mut buffer, "m");
+        add(&mut buffer, "z");
+        let places = |buffer: &Buffer| {
+            let accumulated = &buffer.groups[0].accumulated;
+            [text(&accumulated[1]).as_ptr(), text(&accumulated[2]).as_ptr()]
+        };
+        let before = places(&buffer);
+        add(&mut buffer, "n");
+        assert_eq!(places(&buffer), before);
+        // One of them changes, and the other one stays where it is.
+        add(&mut buffer, "a");
+        assert_eq!(places(&buffer)[1], before[1]);
+        let rows: Vec<_> = buffer.take().collect();
+        let expected = [Value::Whole(7), Value::Whole(4), Value::text("a"), Value::text("z")];
+        assert_eq!(rows, [[&expected[..], &[Value::Whole(1000)]].concat()]);
+    }
 }

@@ -23,7 +23,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use afterbay_edge_plan::{Assignment, GlobalAggregate, LocalAggregate, Part, Value, Window};
 
-use crate::accumulate;
+use crate::accumulate::{self, Changes};
 use crate::buffer::encode;
 use crate::error::EvalError;
 use crate::results::{check_site, row_of};
@@ -45,8 +45,7 @@ pub(crate) struct Finals {
     watermark: i64,
     late: u64,
     scratch: Vec<u8>,
-    /// A group's accumulators with the row that is added: they take the place of the former ones when all of them are right.
-    added: Vec<Value>,
+    changes: Changes,
 }
 
 /// Of one slice, by key, in the order in which keys came first.
@@ -74,7 +73,7 @@ impl Finals {
             watermark: i64::MIN,
             late: 0,
             scratch: Vec::new(),
-            added: Vec::new(),
+            changes: Changes::default(),
         }
     }
 
@@ -103,28 +102,19 @@ impl Finals {
             encode(row.get(column).ok_or(EvalError::Type)?, &mut self.scratch)?;
         }
         let slice = self.slice_of(end);
-        let group = self.slices.get(&slice).and_then(|groups| groups.get(&self.scratch));
-        self.added.clear();
-        match group {
-            Some(group) => self.added.extend_from_slice(&group.accumulated),
-            None if self.count >= self.groups_max => {
-                return Err(EvalError::Groups { max: self.groups_max });
-            }
-            None => self.added.extend(self.local.parts.iter().map(accumulate::initial)),
+        let parts = &self.local.parts;
+        let groups = self.slices.get_mut(&slice);
+        if let Some(group) = groups.and_then(|groups| groups.get_mut(&self.scratch)) {
+            return self.changes.add(parts, &mut group.accumulated, row);
         }
-        for (part, accumulated) in self.local.parts.iter().zip(&mut self.added) {
-            accumulate::add(part, accumulated, row)?;
+        if self.count >= self.groups_max {
+            return Err(EvalError::Groups { max: self.groups_max });
         }
+        let accumulated = accumulate::first(parts, row)?;
+        let key = self.local.grouping.iter().map(|&column| row[column].clone()).collect();
         let groups = self.slices.entry(slice).or_default();
-        match groups.get_mut(&self.scratch) {
-            Some(group) => group.accumulated.swap_with_slice(&mut self.added),
-            None => {
-                let key = self.local.grouping.iter().map(|&column| row[column].clone()).collect();
-                let accumulated = self.added.as_slice().into();
-                groups.insert(self.scratch.as_slice().into(), Group { key, accumulated });
-                self.count += 1;
-            }
-        }
+        groups.insert(self.scratch.as_slice().into(), Group { key, accumulated });
+        self.count += 1;
         Ok(())
     }
 

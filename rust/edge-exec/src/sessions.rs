@@ -10,7 +10,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use afterbay_edge_plan::{SessionAggregate, Value};
 
-use crate::accumulate;
+use crate::accumulate::{self, Changes};
 use crate::buffer::encode;
 use crate::error::EvalError;
 use crate::results::{check_site, row_of};
@@ -105,19 +105,17 @@ impl Sessions {
     /// What these sessions, and the row, make together.
     fn accumulated(&self, merged: &[Session], row: &[Value]) -> Result<Vec<Value>> {
         let parts = &self.aggregate.parts;
-        let mut accumulated = match merged.first() {
-            Some(first) => first.accumulated.clone(),
-            None => parts.iter().map(accumulate::initial).collect(),
+        let Some((first, others)) = merged.split_first() else {
+            return Ok(accumulate::first(parts, row)?.into_vec());
         };
-        for other in merged.iter().skip(1) {
+        let mut accumulated = first.accumulated.clone();
+        for other in others {
             let both = accumulated.iter_mut().zip(&other.accumulated);
             for (part, (own, other)) in parts.iter().zip(both) {
                 accumulate::merge(part, own, other)?;
             }
         }
-        for (part, own) in parts.iter().zip(&mut accumulated) {
-            accumulate::add(part, own, row)?;
-        }
+        Changes::default().add(parts, &mut accumulated, row)?;
         Ok(accumulated)
     }
 

@@ -34,4 +34,4 @@ pub use merge::{Merge, Opened, Refused, Row};
 pub use options::{Absent, GatewayOptions, Partitions};
 pub use server::Gateway;
 pub use sites::SiteKeys;
-pub use status::{GatewayStatus, SiteStatus, StreamStatus};
+pub use status::{GatewayStatus, RevokedSite, SiteStatus, StreamStatus};

@@ -16,7 +16,7 @@ use crate::options::GatewayOptions;
 use crate::output::Output;
 use crate::room::Room;
 use crate::sites::SiteKeys;
-use crate::status::GatewayStatus;
+use crate::status::{GatewayStatus, RevokedSite};
 use crate::writer::{Client, Request, Shared, Writer};
 
 /// Requests that wait for the writer. What does not fit waits in the sites.
@@ -89,6 +89,11 @@ impl Gateway {
     /// What is wrong with keys: see [`GatewayStatus::key_error`].
     pub fn key_error(&self) -> Option<String> {
         self.shared.why_no_key()
+    }
+
+    /// Sites that were sent away: see [`GatewayStatus::revoked`].
+    pub fn revoked(&self) -> Vec<RevokedSite> {
+        self.shared.revoked()
     }
 
     /// Why it has ended by itself, if it has: only another process can go on.

@@ -111,7 +111,12 @@ impl SiteKeys {
     /// # Errors
     /// It has none, or its file is none.
     pub fn key(&self, site: &str) -> std::result::Result<SiteKey, KeyError> {
-        SiteKey::read(&self.folder.join(format!("{site}{SUFFIX}")))
+        SiteKey::read(&self.path(site))
+    }
+
+    /// Where the key of a site is, if it has one.
+    pub(crate) fn path(&self, site: &str) -> PathBuf {
+        self.folder.join(format!("{site}{SUFFIX}"))
     }
 }
 
@@ -164,8 +169,7 @@ impl SiteKeys {
     }
 
     fn not_now(&self, site: &str, reason: &str) -> KeyError {
-        let path = self.folder.join(format!("{site}{SUFFIX}"));
-        KeyError::not_now(&path, format!("{}: {reason}", self.folder.display()))
+        KeyError::not_now(&self.path(site), format!("{}: {reason}", self.folder.display()))
     }
 
     /// Whether a site has this key still. A file that cannot be read now says nothing.
@@ -185,7 +189,7 @@ impl SiteKeys {
     }
 
     fn file(&self, site: &str) -> Option<(u64, i64, i64)> {
-        let metadata = std::fs::metadata(self.folder.join(format!("{site}{SUFFIX}"))).ok()?;
+        let metadata = std::fs::metadata(self.path(site)).ok()?;
         Some((metadata.ino(), metadata.ctime(), metadata.ctime_nsec()))
     }
 }

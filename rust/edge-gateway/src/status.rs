@@ -1,6 +1,8 @@
 //! How a gateway is.
 
+use std::fmt;
 use std::fmt::Write;
+use std::path::PathBuf;
 
 use serde_json::{Value as Json, json};
 
@@ -46,6 +48,60 @@ pub struct StreamStatus {
     pub held: Option<String>,
 }
 
+/// A site that was sent away: the key with which it was connected has gone, or there is another one in its place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RevokedSite {
+    /// Its name.
+    pub site: String,
+    /// The name of that key, which is no secret.
+    pub key: String,
+    /// Where that key was.
+    pub file: PathBuf,
+    /// Whether there is another key now; else there is none.
+    pub replaced: bool,
+    /// When that was noticed: ms since 1970.
+    pub since_ms: u64,
+}
+
+impl fmt::Display for RevokedSite {
+    /// For who looks after the gateway.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { site, key, file, .. } = self;
+        let file = file.display();
+        if self.replaced {
+            write!(
+                f,
+                "{file} has another key now: site {site} was sent away, which was connected with key {key}; give the site this \
+                 file as --key-file, and start its agent again"
+            )
+        } else {
+            write!(
+                f,
+                "{file} has gone: site {site} was sent away, which was connected with key {key}; if it is to come again, put the \
+                 file back, and start its agent again"
+            )
+        }
+    }
+}
+
+impl RevokedSite {
+    /// For the site: it learns nothing of the gateway's folders.
+    pub(crate) fn to_site(&self) -> String {
+        let site = &self.site;
+        if self.replaced {
+            format!(
+                "site {site} has another key now: {site}.key in the gateway's folder of keys was replaced; give the site that file \
+                 as --key-file, and start its agent again"
+            )
+        } else {
+            format!(
+                "site {site} has no key any more: {site}.key has gone from the gateway's folder of keys; if the site is to come \
+                 again, put its key back there, and start its agent again"
+            )
+        }
+    }
+}
+
 /// How a gateway is.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct GatewayStatus {
@@ -59,6 +115,8 @@ pub struct GatewayStatus {
     pub handshakes_dropped: u64,
     /// Why the folder of keys is away, or the key of a site could not be read when it came last; none as soon as it can be.
     pub key_error: Option<String>,
+    /// Sites that were sent away since their keys have gone or changed, until they come with another one.
+    pub revoked: Vec<RevokedSite>,
     /// Why the output does not take anything.
     pub error: Option<String>,
 }
@@ -71,11 +129,13 @@ impl GatewayStatus {
              # TYPE edge_gateway_connections gauge\nedge_gateway_connections {}\n\
              # TYPE edge_gateway_handshakes_dropped_total counter\nedge_gateway_handshakes_dropped_total {}\n\
              # TYPE edge_gateway_keys_up gauge\nedge_gateway_keys_up {}\n\
+             # TYPE edge_gateway_sites_revoked gauge\nedge_gateway_sites_revoked {}\n\
              # TYPE edge_gateway_output_up gauge\nedge_gateway_output_up {}\n",
             self.commits,
             self.connections,
             self.handshakes_dropped,
             u8::from(self.key_error.is_none()),
+            self.revoked.len(),
             u8::from(self.error.is_none())
         );
         type Value = fn(&SiteStatus) -> i64;
@@ -145,9 +205,16 @@ impl GatewayStatus {
                 "held": stream.held
             })
         };
+        let revoked = |one: &RevokedSite| {
+            json!({
+                "site": one.site, "key": one.key, "file": one.file.display().to_string(),
+                "replaced": one.replaced, "sinceMs": one.since_ms, "text": one.to_string()
+            })
+        };
         json!({
             "kind": "gateway", "commits": self.commits, "connections": self.connections,
             "handshakesDropped": self.handshakes_dropped, "keyError": self.key_error,
+            "revoked": self.revoked.iter().map(revoked).collect::<Vec<_>>(),
             "error": self.error,
             "streams": self.streams.iter().map(stream).collect::<Vec<_>>()
         })

@@ -14,7 +14,7 @@ use crate::options::{Absent, Partitions};
 use crate::output::Output;
 use crate::room::Taken;
 use crate::sites::{KnownKey, SiteKeys};
-use crate::status::{GatewayStatus, SiteStatus, StreamStatus};
+use crate::status::{GatewayStatus, RevokedSite, SiteStatus, StreamStatus};
 
 /// Bytes of rows from which on a commit begins.
 const COMMIT_BYTES: usize = 8 << 20;
@@ -61,6 +61,8 @@ pub(crate) struct Shared {
     status: Mutex<GatewayStatus>,
     /// A site whose key could not be read when it came last, and why.
     key_error: Mutex<Option<(String, String)>>,
+    /// By site. There are no more of them than there were files of keys.
+    revoked: Mutex<BTreeMap<String, RevokedSite>>,
     /// Why nobody knows which sites have keys.
     keys_away: Mutex<Option<String>>,
     failed: Mutex<Option<GatewayError>>,
@@ -68,7 +70,17 @@ pub(crate) struct Shared {
 
 impl Shared {
     pub(crate) fn status(&self) -> GatewayStatus {
-        GatewayStatus { key_error: self.why_no_key(), ..self.lock().clone() }
+        let (key_error, revoked) = (self.why_no_key(), self.revoked());
+        GatewayStatus { key_error, revoked, ..self.lock().clone() }
+    }
+
+    /// Sites that were sent away since their keys have gone or changed.
+    pub(crate) fn revoked(&self) -> Vec<RevokedSite> {
+        self.revoked_sites().values().cloned().collect()
+    }
+
+    fn revoked_sites(&self) -> MutexGuard<'_, BTreeMap<String, RevokedSite>> {
+        self.revoked.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What is wrong with keys.
@@ -271,7 +283,10 @@ impl Writer {
     /// Takes a request; true if it is the last one.
     fn take(&mut self, merge: &mut Merge, request: Request, acks: &mut Acknowledgements) -> bool {
         match request {
-            Request::Came(id, client) => drop(self.clients.insert(id, client)),
+            Request::Came(id, client) => {
+                self.shared.revoked_sites().remove(&client.site);
+                self.clients.insert(id, client);
+            }
             Request::Gone(id) => {
                 self.clients.remove(&id);
             }
@@ -322,8 +337,7 @@ impl Writer {
                     }
                     return Err(refusal_of(refused));
                 }
-                let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-                merge.set_now(u64::try_from(now.as_millis()).unwrap_or(0));
+                merge.set_now(now_ms());
                 let from = (epoch, acknowledged);
                 let opened = merge.open(site, &stream, from, &columns).map_err(refusal_of)?;
                 self.held.remove(&stream);
@@ -373,13 +387,21 @@ impl Writer {
         let mut lost = Vec::new();
         for (id, client) in &mut self.clients {
             if !self.keys.holds(&client.site, &mut client.key) {
-                lost.push((*id, client.site.clone()));
+                let file = self.keys.path(&client.site);
+                let revoked = RevokedSite {
+                    site: client.site.clone(),
+                    key: client.key.key.access.clone(),
+                    replaced: file.exists(),
+                    file,
+                    since_ms: now_ms(),
+                };
+                lost.push((*id, revoked));
             }
         }
-        for (id, site) in lost {
-            let text = format!("site {site} has another key now, or none");
-            self.tell(id, Message::Refused { refusal: Refusal::Key, text });
+        for (id, revoked) in lost {
+            self.tell(id, Message::Refused { refusal: Refusal::Key, text: revoked.to_site() });
             self.clients.remove(&id);
+            self.shared.revoked_sites().insert(revoked.site.clone(), revoked);
         }
     }
 
@@ -457,6 +479,12 @@ impl Writer {
         *self.shared.lock() =
             GatewayStatus { streams, commits, connections, error, ..GatewayStatus::default() };
     }
+}
+
+/// Since 1970.
+fn now_ms() -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(now.as_millis()).unwrap_or(0)
 }
 
 fn take_frame(

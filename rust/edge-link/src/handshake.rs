@@ -84,7 +84,10 @@ pub fn accept(
     let known =
         known.filter(|known| known.access == key && holds(&known.secret, b"site", &both, &proof));
     let Some(known) = known else {
-        let text = format!("key {key} of site {site} is not known, or its secret is another one");
+        let text = format!(
+            "key {key} of site {site} is not known, or its secret is another one: compare the site's --key-file with {site}.key in \
+             the gateway's folder of keys"
+        );
         let refused = Message::Refused { refusal: Refusal::Key, text: text.clone() };
         sender.send(&refused)?;
         return Err(LinkError::Refused { refusal: Refusal::Key, text });

@@ -18,14 +18,18 @@ use crate::keys::{check_private, write_private};
 #[derive(Debug, Args)]
 #[command(
     after_help = "It makes NODE-cert.pem and NODE-key.pem beside the map, signed by nobody but itself, and prints the line of map.toml that names it.\n\
-    To replace the certificate of a node that runs, move its two files away and make new ones; let the map name both certificates (a list), \
-    give it to all nodes, and start them again one after the other. Then take the old one out, and do so again.\n\
+    To replace the certificate of a node that runs: make the new one --into another directory; let the map of all nodes name both (a list); \
+    start the others again, one after the other; put the new files beside the map of that node, and start it again, last. Then take the old \
+    one out of all maps, and start the others again.\n\
     The guide is docs/blob-cluster.md."
 )]
 pub(crate) struct CertificateArgs {
-    /// Map of the cluster; the files are made beside it
+    /// Map of the cluster; the files are made beside it if --into does not say where
     #[arg(long, value_name = "FILE", env = "AFTERBAY_BLOB_CLUSTER")]
     cluster: PathBuf,
+    /// Directory of the files; it is made if it is not there
+    #[arg(long, value_name = "DIRECTORY")]
+    into: Option<PathBuf>,
     /// Which node of the map
     #[arg(long, value_name = "NAME")]
     node: String,
@@ -78,20 +82,22 @@ pub(crate) fn run(args: &CertificateArgs) -> Result<(), Failed> {
         let text = format!("--node {node}: {map_file} has {}", names.join(", "));
         return Err(Usage(text).into());
     }
-    let files = [certificate_file(node), key_file(node)].map(|name| beside(&args.cluster, &name));
+    let beside_map = args.cluster.parent().unwrap_or(Path::new(""));
+    let place = args.into.as_deref().unwrap_or(beside_map);
+    let files = [certificate_file(node), key_file(node)].map(|name| place.join(name));
     if let Some(there) = files.iter().find(|file| file.exists()) {
         let text = format!(
-            "{}: there is one; move it and the other file of {node} away, a node that runs does not need them until it is started again",
+            "{}: there is one; make the new one --into another directory, {node} needs this one until all maps name both",
             there.display()
         );
         return Err(text.into());
     }
     let made = Made::new(key.name(), node)?;
-    let place = match args.cluster.parent() {
-        Some(place) if place != Path::new("") => place,
-        _ => Path::new("."),
-    };
+    let place = if place == Path::new("") { Path::new(".") } else { place };
     let at = |error: io::Error| format!("{}: {error}", place.display());
+    if args.into.is_some() {
+        RealDirectory::make_all(place).map_err(at)?;
+    }
     let directory = RealDirectory::shared(place).map_err(at)?;
     made.write(&directory, node).map_err(at)?;
     let [certificate, key] = files;

@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use afterbay_edge_gateway::output::{FileOutput, Output};
-use afterbay_edge_gateway::{Absent, Gateway, GatewayOptions, Partitions};
+use afterbay_edge_gateway::{Absent, Gateway, GatewayOptions, Partitions, RevokedSite};
 use afterbay_edge_kafka::KafkaOutput;
 use afterbay_edge_link::{Limits, server_config};
 use afterbay_edge_monitor::{Answer, serve};
@@ -15,6 +15,7 @@ use afterbay_values::duration;
 use clap::Args;
 use serde_json::json;
 
+use super::status::utc;
 use super::{Failed, Result, on_end, say};
 
 /// How often somebody looks whether it is to end.
@@ -119,22 +120,46 @@ pub(crate) fn run(args: GatewayArgs) -> Result<()> {
     let gateway = Arc::new(Gateway::start(options, output).map_err(|error| done(&error))?);
     let admin = admin(&args.admin, gateway.clone())?;
     say(&json!({"listen": gateway.address().to_string(), "admin": admin}))?;
-    let mut told = None;
+    let mut told = Told::default();
     while !ends.load(Ordering::Acquire) {
         if let Some(error) = gateway.failed() {
             return Err(done(&error));
         }
-        let keys = gateway.key_error();
-        if keys != told {
-            let text = keys.as_deref().unwrap_or("keys can be read again");
-            // Without a standard error there is nobody to tell.
-            let _ = writeln!(std::io::stderr(), "afterbay edge gateway: {text}");
-            told = keys;
-        }
+        told.look(&gateway);
         std::thread::sleep(LOOK);
     }
     gateway.stop();
     gateway.failed().map_or(Ok(()), |error| Err(done(&error)))
+}
+
+/// What the standard error was told of keys.
+#[derive(Debug, Default)]
+struct Told {
+    error: Option<String>,
+    revoked: Vec<RevokedSite>,
+}
+
+impl Told {
+    /// Tells what is new.
+    fn look(&mut self, gateway: &Gateway) {
+        let error = gateway.key_error();
+        if error != self.error {
+            tell(error.as_deref().unwrap_or("keys can be read again"));
+            self.error = error;
+        }
+        let revoked = gateway.revoked();
+        if revoked != self.revoked {
+            for new in revoked.iter().filter(|one| !self.revoked.contains(one)) {
+                tell(&format!("{}: {new}", utc(new.since_ms)));
+            }
+            self.revoked = revoked;
+        }
+    }
+}
+
+/// Without a standard error there is nobody to tell.
+fn tell(text: &str) {
+    let _ = writeln!(std::io::stderr(), "afterbay edge gateway: {text}");
 }
 
 fn output(args: &GatewayArgs) -> Result<Box<dyn Output>> {

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 
 use afterbay_edge_monitor::{Answer, get};
+use afterbay_edge_plan::{MILLIS_PER_DAY, date_of};
 use clap::Args;
 use serde_json::Value as Json;
 
@@ -177,6 +178,10 @@ fn gateway(status: &Json) -> String {
     if let Some(error) = status["keyError"].as_str() {
         let _ = writeln!(text, "keys: {error}");
     }
+    for revoked in array(&status["revoked"]) {
+        let since = revoked["sinceMs"].as_u64().map_or_else(|| "?".to_owned(), utc);
+        let _ = writeln!(text, "keys: since {since}: {}", word(&revoked["text"]));
+    }
     for stream in array(&status["streams"]) {
         let _ = writeln!(text, "stream {}", word(&stream["stream"]));
         if let Some(why) = stream["held"].as_str() {
@@ -215,10 +220,30 @@ fn word(value: &Json) -> &str {
     value.as_str().unwrap_or("?")
 }
 
+/// ms since 1970 as people read them.
+pub(super) fn utc(millis: u64) -> String {
+    let millis = i64::try_from(millis).unwrap_or(i64::MAX);
+    let (year, month, day) = date_of(millis / MILLIS_PER_DAY);
+    let second = millis % MILLIS_PER_DAY / 1000;
+    let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
+    format!("{year}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02} UTC")
+}
+
 fn watermark(value: &Json) -> String {
     match value.as_i64() {
         Some(END) => "at the end".to_owned(),
         Some(0) | None => "none".to_owned(),
         Some(millis) => format!("{millis} ms"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moments_are_shown_in_utc() {
+        assert_eq!(utc(0), "1970-01-01 00:00:00 UTC");
+        assert_eq!(utc(1_767_230_940_999), "2026-01-01 01:29:00 UTC");
     }
 }

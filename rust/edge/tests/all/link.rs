@@ -39,6 +39,29 @@ fn a_cut_link_is_only_late() {
     assert!(world.relay.bytes() > 0);
 }
 
+/// As on a machine that is moved, or busy with something else: connections stay, and nobody answers.
+#[test]
+fn a_gateway_that_pauses_for_long_loses_nothing() {
+    let world = World::new("tumble", &["dev1"]);
+    world.write("dev1", &readings(0, 2000, 1));
+    let gateway = world.gateway(&[]);
+    let agent = world.agent("dev1", &["--follow"]);
+    Wait::block("rows have come", || site(&gateway, "dev1")["rows"].as_u64() > Some(0));
+    gateway.signal("-STOP");
+    append(&world.input("dev1"), &readings(2000, 20_000, 2));
+    Wait::block("rows have waited for five seconds", || {
+        agent.status()["outboxAgeSeconds"].as_f64() >= Some(5.0)
+    });
+    gateway.signal("-CONT");
+    append(&world.input("dev1"), &readings(22_000, 1000, 3));
+    std::fs::write(world.path("dev1.ndjson.end"), "").unwrap();
+    let (code, error) = agent.end();
+    assert_eq!(code, 0, "{error}");
+    assert_eq!(world.rows("edge_partials")["dev1"], world.expected("dev1", &TUMBLE));
+    let of_site = site(&gateway, "dev1");
+    assert_eq!((&of_site["gaps"], &of_site["lateRows"]), (&0.into(), &0.into()), "{of_site}");
+}
+
 /// Rows that go through as they are have a watermark each.
 #[test]
 fn rows_of_a_projection_carry_their_watermark() {

@@ -61,11 +61,16 @@ impl Process {
 
     /// Ends it as a service manager does, with code 0: what it has said on the standard error.
     pub(crate) fn terminate(self) -> String {
-        let id = self.child.id().to_string();
-        assert!(Command::new("kill").args(["-TERM", &id]).status().unwrap().success());
+        self.signal("-TERM");
         let (code, error) = self.end();
         assert_eq!(code, 0, "{error}");
         error
+    }
+
+    /// Sends a signal: `-STOP`.
+    pub(crate) fn signal(&self, name: &str) {
+        let id = self.child.id().to_string();
+        assert!(Command::new("kill").args([name, &id]).status().unwrap().success());
     }
 
     /// The most memory that it has had, KiB.

@@ -74,14 +74,14 @@ fn a_key_that_cannot_be_read_now_ends_no_site() {
     assert_eq!(gateway.status()["keyError"], serde_json::Value::Null, "it can be read now");
 }
 
-/// Whoever has taken the key along is out, also if it is connected.
+/// Whoever has taken the key along is out, also if it is connected; and who looks after the gateway reads why.
 #[test]
 fn who_loses_its_key_has_to_end() {
     for is_replaced in [false, true] {
         let world = World::new("tumble", &["dev1", "dev2"]);
         world.write("dev1", &readings(0, 1000, 1));
         world.write("dev2", &readings(0, 1000, 2));
-        let _gateway = world.gateway(&[]);
+        let gateway = world.gateway(&[]);
         let agents = ["dev1", "dev2"].map(|site| world.agent(site, &["--follow"]));
         // Who still sends may find its link broken before it hears why.
         Wait::block("both have sent what they have", || {
@@ -91,19 +91,61 @@ fn who_loses_its_key_has_to_end() {
                 status["inputBytes"] == bytes && status["acknowledged"] == status["next"]
             })
         });
-        std::fs::remove_file(world.path("keys/dev1.key")).unwrap();
+        let file = world.path("keys/dev1.key");
+        let old = SiteKey::read(&file).unwrap();
+        // In its place at once, and not gone in between.
         if is_replaced {
-            world.key("dev1");
+            let new = world.path("new.key");
+            SiteKey::random().unwrap().write_new(&new).unwrap();
+            std::fs::rename(new, &file).unwrap();
+        } else {
+            std::fs::rename(&file, world.path("away.key")).unwrap();
         }
         let [first, mut second] = agents;
         let (code, error) = first.end();
-        assert!(code == 1 && error.contains("site dev1 has another key now, or none"), "{error}");
+        let (to_site, to_gateway) = if is_replaced {
+            (
+                "site dev1 has another key now: dev1.key in the gateway's folder",
+                "has another key now",
+            )
+        } else {
+            (
+                "site dev1 has no key any more: dev1.key has gone from the gateway's folder",
+                "has gone",
+            )
+        };
+        assert!(code == 1 && error.contains(to_site), "{error}");
+        assert!(error.contains("and start its agent again"), "{error}");
+        Wait::block("the gateway says so", || gateway.status()["revoked"][0]["site"] == "dev1");
+        let status = gateway.status();
+        let revoked = &status["revoked"][0];
+        assert_eq!(status["revoked"].as_array().map(Vec::len), Some(1), "{status}");
+        assert_eq!(revoked["file"], file.to_str().unwrap(), "{status}");
+        assert_eq!(revoked["key"], old.access.as_str(), "{status}");
+        assert_eq!(revoked["replaced"], is_replaced, "{status}");
+        let to_gateway = format!(
+            "{} {to_gateway}: site dev1 was sent away, which was connected with key {}; ",
+            file.display(),
+            old.access
+        );
+        let text = gateway.status_text();
+        let line = text.lines().find(|line| line.starts_with("keys: since 2")).unwrap_or_default();
+        assert!(line.contains(&format!(" UTC: {to_gateway}")), "{text}");
+        // It comes with the key that is there now.
+        if !is_replaced {
+            std::fs::rename(world.path("away.key"), &file).unwrap();
+        }
+        let (code, error) = world.agent("dev1", &[]).end();
+        assert_eq!(code, 0, "{error}");
+        assert_eq!(gateway.status()["revoked"], serde_json::json!([]));
         // The other one is not meant.
         append(&world.input("dev2"), &readings(1000, 1000, 3));
         std::fs::write(world.path("dev2.ndjson.end"), "").unwrap();
         Wait::block("the other one ends", || second.has_ended());
         let (code, error) = second.end();
         assert_eq!(code, 0, "{error}");
+        let error = gateway.terminate();
+        assert!(error.contains(&format!(" UTC: {to_gateway}")), "{error}");
     }
 }
 

@@ -24,16 +24,29 @@ public final class Abandonment {
         ProcessHandle.current().parent().ifPresent(parent -> parent.onExit().thenRun(then));
     }
 
+    private interface LastWork {
+        void run() throws IOException;
+    }
+
     /** Ends this process when its standard input ends, which is a pipe from the other one. */
+    public static void withInput() {
+        whenInputEnds(() -> {});
+    }
+
+    /** The same, and removes that directory with all that is in it. */
     public static void withInput(Path directory) {
+        whenInputEnds(() -> killAndRemove(directory));
+    }
+
+    private static void whenInputEnds(LastWork last) {
         Thread watch =
                 new Thread(
                         () -> {
                             try {
                                 System.in.transferTo(OutputStream.nullOutputStream());
-                                killAndRemove(directory);
+                                last.run();
                             } catch (IOException e) {
-                                // The directory stays, which lies where temporary files do.
+                                // A directory stays, which lies where temporary files do.
                             }
                             Runtime.getRuntime().halt(EXIT_CODE);
                         },

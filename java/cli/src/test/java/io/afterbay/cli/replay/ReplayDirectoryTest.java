@@ -184,6 +184,45 @@ class ReplayDirectoryTest {
         }
     }
 
+    /** If its job begins later, it finds the order; if it is at work, it takes no more records. */
+    @Test
+    void aCancelThatTheClusterDoesNotAnswerSaysHowToEndIt() throws Exception {
+        ReplayDirectory replay = create(500);
+        replay.job(new ReplayJob(new ClusterAddress("flink", 8081), "0a"));
+        AtomicReference<ClusterRest.Answer> answer =
+                new AtomicReference<>(new ClusterRest.Answer(503, "{}"));
+        ReplayDirectory asking =
+                ReplayDirectory.of(
+                        replay.path(),
+                        address -> new ClusterRest(address, request -> answer.get()));
+        Continuation continuation = new Continuation(asking, new NoProcesses(), 1);
+        assertThatThrownBy(continuation::cancel)
+                .isInstanceOf(CommandFailure.class)
+                .hasMessageStartingWith("whether replay mine runs is not known: ")
+                .hasMessageContaining("if it does, it stands still from now on")
+                .hasMessageEndingWith(
+                        "To end it when the cluster answers: ./afterbay replay cancel mine --dir "
+                                + root);
+        assertThat(control(replay).orders()).isEqualTo(ReplayOrders.cancelled());
+        assertThat(replay.ended()).as("nobody knows").isEmpty();
+
+        answer.set(new ClusterRest.Answer(200, "{\"state\": \"CANCELED\"}"));
+        assertThat(continuation.cancel()).isZero();
+        assertThat(asking.state()).isEqualTo(ReplayState.CANCELLED);
+    }
+
+    private static final class NoProcesses implements Continuation.Processes {
+        @Override
+        public int run(ReplayPlan plan) {
+            throw new AssertionError("nothing is left to do");
+        }
+
+        @Override
+        public int follow(ReplayJob job) {
+            throw new AssertionError("nobody waits for its end");
+        }
+    }
+
     @Test
     void whatIsGoneIsNotCancelledAndNotThereAgain() throws Exception {
         ReplayDirectory replay = create(500);

@@ -2,6 +2,7 @@ package io.afterbay.edge.kafka;
 
 import io.afterbay.edge.lines.GrowingFile;
 import io.afterbay.edge.lines.LineTail;
+import io.afterbay.handover.Abandonment;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Map;
@@ -38,7 +39,7 @@ public final class SiteProducer {
     }
 
     public static void main(String[] args) throws InterruptedException {
-        endWithStandardInput();
+        Abandonment.withInput();
         try {
             KafkaProducer<byte[], byte[]> producer =
                     new KafkaProducer<>(
@@ -54,24 +55,6 @@ public final class SiteProducer {
             // Closing the producer would wait for what it cannot send.
             Runtime.getRuntime().halt(1);
         }
-    }
-
-    private static void endWithStandardInput() {
-        Thread watch =
-                new Thread(
-                        () -> {
-                            try {
-                                while (System.in.read() >= 0) {
-                                    continue;
-                                }
-                            } catch (IOException e) {
-                                // It is closed: the same.
-                            }
-                            Runtime.getRuntime().halt(1);
-                        },
-                        "standard input");
-        watch.setDaemon(true);
-        watch.start();
     }
 
     private static Map<String, Object> settings(String bootstrap) {

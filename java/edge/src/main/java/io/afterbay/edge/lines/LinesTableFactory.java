@@ -5,14 +5,14 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
 import org.apache.flink.api.common.serialization.DeserializationSchema;
+import org.apache.flink.api.connector.source.Source;
 import org.apache.flink.configuration.ConfigOption;
 import org.apache.flink.configuration.ConfigOptions;
-import org.apache.flink.table.connector.format.DecodingFormat;
 import org.apache.flink.table.connector.source.DynamicTableSource;
 import org.apache.flink.table.data.RowData;
-import org.apache.flink.table.factories.DeserializationFormatFactory;
 import org.apache.flink.table.factories.DynamicTableSourceFactory;
 import org.apache.flink.table.factories.FactoryUtil;
+import org.jspecify.annotations.Nullable;
 
 /** Makes tables of lines in a {@link GrowingFile}, with a row on each. */
 public final class LinesTableFactory implements DynamicTableSourceFactory {
@@ -65,15 +65,22 @@ public final class LinesTableFactory implements DynamicTableSourceFactory {
 
     @Override
     public DynamicTableSource createDynamicTableSource(Context context) {
-        FactoryUtil.TableFactoryHelper helper = FactoryUtil.createTableFactoryHelper(this, context);
-        DecodingFormat<DeserializationSchema<RowData>> format =
-                helper.discoverDecodingFormat(
-                        DeserializationFormatFactory.class, FactoryUtil.FORMAT);
-        helper.validate();
-        return new LinesTable(
-                helper.getOptions().get(PATH),
-                helper.getOptions().getOptional(COMMITTED).orElse(null),
-                format,
-                context.getPhysicalRowDataType());
+        return FormattedTable.of(
+                this,
+                context,
+                options ->
+                        new Lines(options.get(PATH), options.getOptional(COMMITTED).orElse(null)));
+    }
+
+    private record Lines(String path, @Nullable String committed) implements FormattedTable.Place {
+        @Override
+        public Source<RowData, ?, ?> source(DeserializationSchema<RowData> decoder) {
+            return new LinesSource(path, committed, decoder);
+        }
+
+        @Override
+        public String summary() {
+            return "lines of " + path;
+        }
     }
 }

@@ -101,7 +101,7 @@ final class HalvesFeed implements CloudFeed {
     }
 
     private SupervisedProgram startGateway() throws IOException {
-        return new SupervisedProgram(
+        return SupervisedProgram.restarted(
                 "gateway",
                 program.command(
                         "gateway",
@@ -147,7 +147,8 @@ final class HalvesFeed implements CloudFeed {
                                 "--key-file",
                                 key(site)));
         arguments.addAll(cut.localArguments());
-        return new SupervisedProgram("agent-" + site, program.command(arguments), directory);
+        return SupervisedProgram.restarted(
+                "agent-" + site, program.command(arguments), directory);
     }
 
     @Override

@@ -26,7 +26,7 @@ final class SiteCluster {
     private static final ObjectMapper JSON = new ObjectMapper();
 
     /** What Flink's own launcher opens, and a heap that suffices. */
-    private static final List<String> OPTIONS =
+    static final List<String> OPTIONS =
             List.of(
                     "-Xmx256m",
                     "-XX:+UseSerialGC",
@@ -56,11 +56,8 @@ final class SiteCluster {
     LiveOutcome.MiniCluster run() throws CommandFailure, IOException, InterruptedException {
         Path usage = directory.resolve("usage.json");
         try (SupervisedProgram program =
-                new SupervisedProgram("mini-cluster", command(usage), directory)) {
+                SupervisedProgram.once("mini-cluster", command(usage), directory)) {
             while (!program.look()) {
-                if (program.kills() > 0) {
-                    throw new CommandFailure("the MiniCluster was killed");
-                }
                 Thread.sleep(STEP_MS);
             }
         }

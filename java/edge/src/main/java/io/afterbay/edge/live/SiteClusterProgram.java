@@ -5,6 +5,7 @@ import com.sun.management.OperatingSystemMXBean;
 import io.afterbay.command.CommandFailure;
 import io.afterbay.edge.plan.PlanJson;
 import io.afterbay.edge.run.EmbeddedFlink;
+import io.afterbay.handover.Abandonment;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
@@ -16,7 +17,8 @@ import java.util.List;
 
 /**
  * The process of {@link SiteCluster}: runs plans, one behind the other, each on a MiniCluster of
- * Flink's. Its arguments are a file to write, a time zone, and files of plans.
+ * Flink's. Its arguments are a file to write, a time zone, and files of plans. If its standard
+ * input ends, it ends at once: a parent that is killed cannot forget that.
  */
 public final class SiteClusterProgram {
     private static final OperatingSystemMXBean SYSTEM =
@@ -34,6 +36,7 @@ public final class SiteClusterProgram {
     record Usage(long peakBytes, List<Long> cpuMs) {}
 
     public static void main(String[] args) throws IOException, InterruptedException {
+        Abandonment.withInput();
         ZoneId zone = ZoneId.of(args[1]);
         long peakBytes = 0;
         List<Long> cpuMs = new ArrayList<>();

@@ -11,9 +11,10 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A program that is started again, with the same arguments, when somebody has killed it. What it
- * says goes to two files. Its processes end with this one, also if this one is killed: their
- * standard input is a pipe that nobody writes to, and is at its end then.
+ * A program in a process of its own. One that is {@linkplain #restarted restarted} is started
+ * again, with the same arguments, when somebody has killed it; of one that runs {@linkplain #once
+ * once} that is a failure. What it says goes to two files. Its processes end with this one, also if
+ * this one is killed: their standard input is a pipe that nobody writes to, and is at its end then.
  *
  * <p>{@link #look} is for one thread; the rest for any.
  */
@@ -31,20 +32,41 @@ final class SupervisedProgram implements AutoCloseable {
     private final List<String> command;
     private final Path out;
     private final Path errors;
+    private final boolean isRestarted;
     private final Thread hook = new Thread(this::destroy);
     private volatile Process process;
     private volatile int kills;
     private final ProcessUsage usage = new ProcessUsage();
 
     /**
-     * Starts it.
+     * Starts a program that goes on from where it was when it was killed.
      *
      * @param name for messages
      * @param directory for what it says
      */
-    SupervisedProgram(String name, List<String> command, Path directory) throws IOException {
+    static SupervisedProgram restarted(String name, List<String> command, Path directory)
+            throws IOException {
+        return new SupervisedProgram(name, command, directory, true);
+    }
+
+    /**
+     * Starts a program that nobody can start a second time: it would not know what the first one
+     * has done.
+     *
+     * @param name for messages
+     * @param directory for what it says
+     */
+    static SupervisedProgram once(String name, List<String> command, Path directory)
+            throws IOException {
+        return new SupervisedProgram(name, command, directory, false);
+    }
+
+    private SupervisedProgram(
+            String name, List<String> command, Path directory, boolean isRestarted)
+            throws IOException {
         this.name = name;
         this.command = command;
+        this.isRestarted = isRestarted;
         this.out = directory.resolve(name + ".out");
         this.errors = directory.resolve(name + ".err");
         this.process = start();
@@ -59,9 +81,9 @@ final class SupervisedProgram implements AutoCloseable {
     }
 
     /**
-     * Whether it has done its work; starts it again if it was killed.
+     * Whether it has done its work; starts it again if it was killed and is to be restarted.
      *
-     * @throws CommandFailure with its own words, if it has ended for another reason
+     * @throws CommandFailure with its own words, if it has ended otherwise; or that it was killed
      */
     boolean look() throws CommandFailure, IOException {
         usage.look(process);
@@ -69,19 +91,26 @@ final class SupervisedProgram implements AutoCloseable {
             return false;
         }
         int code = process.exitValue();
-        if (code > SIGNALS) {
+        if (code > SIGNALS && isRestarted) {
             usage.ended();
             kills++;
             process = start();
             return false;
         }
         if (code != 0) {
-            throw new CommandFailure("%s: %s".formatted(name, lastWords(code)));
+            throw failure(code);
         }
         return true;
     }
 
+    private CommandFailure failure(int code) throws IOException {
+        return new CommandFailure("%s: %s".formatted(name, lastWords(code)));
+    }
+
     private String lastWords(int code) throws IOException {
+        if (code > SIGNALS) {
+            return "was killed by signal " + (code - SIGNALS);
+        }
         String said = Files.exists(errors) ? Files.readString(errors).strip() : "";
         return said.isEmpty()
                 ? "ended with code %d and said nothing".formatted(code)
@@ -97,7 +126,7 @@ final class SupervisedProgram implements AutoCloseable {
                 return line;
             }
             if (!process.isAlive()) {
-                throw new CommandFailure("%s: %s".formatted(name, lastWords(process.exitValue())));
+                throw failure(process.exitValue());
             }
             TimeUnit.MILLISECONDS.sleep(10);
         }
@@ -112,12 +141,12 @@ final class SupervisedProgram implements AutoCloseable {
         return end < 0 ? null : said.substring(0, end);
     }
 
-    /** Ends it as kill -9 does; {@link #look} starts it again. */
+    /** Ends it as kill -9 does; {@link #look} finds that out. */
     void kill() {
         process.destroyForcibly();
     }
 
-    /** How often it was killed, by whomever. */
+    /** How often it was killed, by whomever, and started again. */
     int kills() {
         return kills;
     }
@@ -136,7 +165,7 @@ final class SupervisedProgram implements AutoCloseable {
         }
         int code = process.exitValue();
         if (code != 0) {
-            throw new CommandFailure("%s: %s".formatted(name, lastWords(code)));
+            throw failure(code);
         }
     }
 

@@ -4,9 +4,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.afterbay.command.CommandFailure;
+import io.afterbay.command.ExitCode;
+import io.afterbay.edge.lines.GrowingFile;
+import io.afterbay.edge.lines.LinesTableFactory;
+import io.afterbay.edge.plan.PlanJson;
 import io.afterbay.edge.plan.PlanMaker;
 import io.afterbay.edge.run.ResultRows;
 import io.afterbay.edge.run.RunnableJob;
+import io.afterbay.edge.run.Tables;
+import io.afterbay.testing.OwnJvm;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.ZoneOffset;
@@ -77,5 +83,42 @@ class SiteClusterTest {
         assertThatThrownBy(() -> cluster(job, List.of(wrong)).run())
                 .isInstanceOf(CommandFailure.class)
                 .hasMessageContaining("mini-cluster: the job failed");
+    }
+
+    /** As when its parent is killed. Its job would never end: the file grows for ever. */
+    @Test
+    void itsProcessEndsWithItsStandardInput() throws Exception {
+        RunnableJob job = RunnableJob.of(PlanMaker.plan("job", JOB));
+        Path grows = Files.createFile(directory.resolve("grows.ndjson"));
+        PlanJson plan =
+                job.plan()
+                        .withPartitions(
+                                job.source().name(),
+                                List.of(
+                                        Tables.withFormatOf(
+                                                job.source(),
+                                                LinesTableFactory.json(
+                                                        new GrowingFile(grows, null)))))
+                        .withSinks(Tables.json(directory.resolve("rows")));
+        List<String> command =
+                new ArrayList<>(
+                        OwnJvm.command(
+                                SiteClusterProgram.class.getName(),
+                                SiteCluster.OPTIONS.toArray(String[]::new)));
+        Path usage = directory.resolve("usage.json");
+        command.addAll(List.of(usage.toString(), ZoneOffset.UTC.getId()));
+        command.add(Files.writeString(directory.resolve("plan.json"), plan.toString()).toString());
+        Process process =
+                new ProcessBuilder(command)
+                        .redirectErrorStream(true)
+                        .redirectOutput(directory.resolve("said.txt").toFile())
+                        .start();
+        try {
+            process.getOutputStream().close();
+            assertThat(process.waitFor()).isEqualTo(ExitCode.KILLED);
+            assertThat(usage).doesNotExist();
+        } finally {
+            process.destroyForcibly();
+        }
     }
 }

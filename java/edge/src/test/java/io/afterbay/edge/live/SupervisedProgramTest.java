@@ -1,7 +1,9 @@
 package io.afterbay.edge.live;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.afterbay.command.CommandFailure;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -33,7 +35,7 @@ class SupervisedProgramTest {
     private static SupervisedProgram program(Path directory) throws Exception {
         Path ended = directory.resolve("ended");
         String script = "echo begun; cat; touch '%s'".formatted(ended);
-        return new SupervisedProgram("program", List.of("sh", "-c", script), directory);
+        return SupervisedProgram.restarted("program", List.of("sh", "-c", script), directory);
     }
 
     private static void await(Path file, Process process) throws Exception {
@@ -74,6 +76,30 @@ class SupervisedProgramTest {
                 TimeUnit.MILLISECONDS.sleep(5);
             }
             assertThat(program.firstLine()).isEqualTo("begun");
+        }
+    }
+
+    @Test
+    void aProgramThatRunsOnceIsNotStartedAgain() throws Exception {
+        Path begun = directory.resolve("begun");
+        String script = "echo once >> '%s'; echo begun; cat".formatted(begun);
+        List<String> command = List.of("sh", "-c", script);
+        try (SupervisedProgram program = SupervisedProgram.once("program", command, directory)) {
+            assertThat(program.firstLine()).isEqualTo("begun");
+            assertThat(program.look()).isFalse();
+            program.kill();
+            assertThatThrownBy(() -> lookUntilItEnds(program))
+                    .isInstanceOf(CommandFailure.class)
+                    .hasMessage("program: was killed by signal 9");
+            assertThatThrownBy(program::look).isInstanceOf(CommandFailure.class);
+            assertThat(begun).hasContent("once");
+        }
+    }
+
+    private static void lookUntilItEnds(SupervisedProgram program) throws Exception {
+        while (!program.look()) {
+            assertThat(program.kills()).isZero();
+            TimeUnit.MILLISECONDS.sleep(5);
         }
     }
 }
