@@ -30,6 +30,8 @@ mod membership;
 mod node;
 mod outbox;
 mod report;
+mod scrub_report;
+mod scrubs;
 mod store_queue;
 mod tls;
 
@@ -39,4 +41,8 @@ pub use afterbay_blob_cluster::{
 pub use home::make_home;
 pub use membership::{ClusterKey, Membership};
 pub use node::{ClusterNode, ClusterOptions};
-pub use outbox::status_of;
+pub use outbox::{scrub_of, status_of};
+pub use scrub_report::{
+    RepairReport, ScrubCounts, ScrubFinding, ScrubReport, ScrubState, name_of_flaw, name_of_harm,
+};
+pub use scrubs::ScrubCommand;
