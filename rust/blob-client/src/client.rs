@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use afterbay_blob_format::BlobId;
+use afterbay_blob_format::{BlobId, PartitionId};
 use afterbay_blob_proto::{
     BucketSettings, CreatedKey, Frame, KeyEntry, ListRequest, Listing, NewKey, PutHead, Request,
     Response, Target, parse_keys,
@@ -96,10 +96,14 @@ impl Client {
         self.ask_for_report(&Request::Status).await
     }
 
-    /// Begins to verify everything that is stored, so many bytes of each disk in a second, or tells about the scrub that runs: JSON.
-    /// Only the root key may.
-    pub async fn start_scrub(&self, bytes_per_s: u64) -> Result<Bytes> {
-        self.ask_for_report(&Request::ScrubStart { bytes_per_s }).await
+    /// Begins to verify everything that is stored, or one partition, so many bytes of each disk in a second, or tells about the scrub
+    /// that runs: JSON. Only the root key may.
+    pub async fn start_scrub(
+        &self,
+        bytes_per_s: u64,
+        partition: Option<PartitionId>,
+    ) -> Result<Bytes> {
+        self.ask_for_report(&Request::ScrubStart { bytes_per_s, partition }).await
     }
 
     /// What the scrub that runs, or the last one, has found, as JSON. Only the root key may.

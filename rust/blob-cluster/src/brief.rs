@@ -7,7 +7,7 @@ use afterbay_blob_store::{Change, Record};
 
 use crate::core::{ClientAnswer, ClientRequest};
 use crate::message::{Cursor, Found, Page, Piece, Refusal, Reply, Request, Since};
-use crate::store_call::{StoreAnswer, StoreOperation};
+use crate::store_call::{Damaged, StoreAnswer, StoreOperation};
 use crate::token::{LogPage, Position, Token};
 
 /// Something with a short form.
@@ -188,7 +188,11 @@ impl Debug for StoreOperation {
                 "Compact before {before_ms}, tombstones before {tombstones_before}, lost is repaired {lost_is_repaired}"
             ),
             StoreOperation::Flush => write!(f, "Flush"),
-            StoreOperation::Scrub => write!(f, "Scrub"),
+            StoreOperation::Scrub { run, .. } => write!(f, "Scrub {run}"),
+            StoreOperation::Recount { ids } => write!(f, "Recount {:?}", all(ids)),
+            StoreOperation::SaveSchedule { schedule } => {
+                write!(f, "SaveSchedule {} due {}", schedule.verified_ms, schedule.due_ms)
+            }
         }
     }
 }
@@ -213,9 +217,20 @@ impl Debug for StoreAnswer {
             StoreAnswer::Flushed(flushed) => write!(f, "Flushed {flushed:?}"),
             StoreAnswer::Compacted(compacted) => write!(f, "Compacted {compacted:?}"),
             StoreAnswer::Scrubbed(Ok(damaged)) => {
-                write!(f, "Scrubbed {:?}, {} unknown", all(&damaged.ids), damaged.unknown)
+                let Damaged { ids, unknown, spare, mended, stopped } = damaged;
+                write!(
+                    f,
+                    "Scrubbed {:?}, {unknown} unknown, {mended} of {spare} spare mended",
+                    all(ids)
+                )?;
+                if *stopped { write!(f, ", stopped") } else { Ok(()) }
             }
             StoreAnswer::Scrubbed(Err(refusal)) => write!(f, "Scrubbed {refusal:?}"),
+            StoreAnswer::Recounted(Ok(recount)) => {
+                write!(f, "Recounted {:?}, {} garbage", all(&recount.damaged), recount.garbage)
+            }
+            StoreAnswer::Recounted(Err(refusal)) => write!(f, "Recounted {refusal:?}"),
+            StoreAnswer::Noted(noted) => write!(f, "Noted {noted:?}"),
             StoreAnswer::Failed(refusal) => write!(f, "Failed {refusal:?}"),
         }
     }

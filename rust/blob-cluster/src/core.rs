@@ -16,6 +16,7 @@ use crate::message::{Body, Call, Head, Message, Refusal, Reply, Request};
 use crate::options::NodeOptions;
 use crate::policy::Policy;
 use crate::rules::Rules;
+use crate::scrub::AskedScrub;
 use crate::store_call::StoreOperation;
 
 /// What a node wants done.
@@ -36,6 +37,11 @@ pub enum Action {
         partition: PartitionId,
         /// What.
         operation: StoreOperation,
+    },
+    /// Lets a scrub of the store end before its end. It is answered as usual.
+    EndScrub {
+        /// Its number, in [`StoreOperation::Scrub`].
+        run: u64,
     },
     /// Answers a client.
     Answer {
@@ -217,7 +223,9 @@ pub(crate) enum StoreOwner {
     Repair(Vec<BlobId>),
     Flush,
     Compact,
-    Scrub,
+    Scrub(u64),
+    Recount(u64),
+    Schedule,
 }
 
 /// What was asked for.
@@ -260,6 +268,9 @@ pub(crate) struct Core {
     /// Those of them that ask for blobs.
     fetches: BTreeMap<NodeId, usize>,
     stores: BTreeMap<u64, (PartitionId, StoreOwner)>,
+    /// The scrub that somebody asked for last.
+    pub(crate) asked_scrub: Option<AskedScrub>,
+    scrubs: u64,
     actions: Vec<Action>,
     /// Messages to this node itself.
     loopback: VecDeque<Message>,
@@ -292,6 +303,8 @@ impl Core {
             load: BTreeMap::new(),
             fetches: BTreeMap::new(),
             stores: BTreeMap::new(),
+            asked_scrub: None,
+            scrubs: 0,
             actions: Vec::new(),
             loopback: VecDeque::new(),
         }
@@ -340,6 +353,16 @@ impl Core {
         let call = self.number();
         self.stores.insert(call, (partition, owner));
         self.actions.push(Action::Store { call, partition, operation });
+    }
+
+    /// A number that no other scrub of this process has.
+    pub(crate) fn next_scrub(&mut self) -> u64 {
+        self.scrubs += 1;
+        self.scrubs
+    }
+
+    pub(crate) fn end_scrub(&mut self, run: u64) {
+        self.actions.push(Action::EndScrub { run });
     }
 
     pub(crate) fn answer(&mut self, call: u64, answer: ClientAnswer) {

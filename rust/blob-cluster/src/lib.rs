@@ -26,6 +26,7 @@
 //! - A tombstone stays until every replica has passed it, and until no write can be on its way any more that it is to meet.
 //! - A replica whose token is not taken compares all: what others have known and forgotten is deleted, never merged.
 //! - "Not here" is not "deleted", and not "not found".
+//! - "Repaired" is said of what was read once more, from the disk, after it was written again.
 //!
 //! [`Rules`] can switch each of them off for the simulation, which must notice.
 
@@ -47,6 +48,9 @@ mod pull;
 mod repair;
 mod replica;
 mod rules;
+mod schedule;
+mod scrub;
+mod scrub_watch;
 mod serve;
 mod status;
 mod store_call;
@@ -54,7 +58,7 @@ mod token;
 mod unsynced;
 mod write;
 
-pub use afterbay_blob_store::{Content, Durability, Record};
+pub use afterbay_blob_store::{Content, Durability, Record, Recount};
 pub use codec::{CodecError, MESSAGE_BYTES_MAX, PREFIX_BYTES};
 pub use core::{Action, ClientAnswer, ClientError, ClientRequest};
 pub use detector::{Detector, DetectorOptions};
@@ -72,6 +76,9 @@ pub use node::Node;
 pub use options::{NodeOptions, OptionError};
 pub use policy::{InvalidPolicy, Policy};
 pub use rules::{Rules, UnknownRule};
+pub use schedule::Schedule;
+pub use scrub::{AskedScrub, ScrubOutcome, ScrubRefusal, ScrubStatus, ScrubStep};
+pub use scrub_watch::{ScrubWatch, Unwatched};
 pub use status::{NodeStatus, PeerStatus, ReplicaStatus};
 pub use store_call::{Damaged, Loaded, StoreAnswer, StoreOperation};
 pub use token::{LogPage, Position, Token, Tokens, TokensError};

@@ -12,6 +12,8 @@ use afterbay_blob_store::{
 };
 
 use crate::message::{Found, Head, Piece, Refusal, record_bytes};
+use crate::schedule::Schedule;
+use crate::scrub_watch::{ScrubWatch, Unwatched};
 use crate::store_call::{Damaged, Loaded, StoreAnswer, StoreOperation};
 use crate::token::{LogPage, Tokens};
 
@@ -26,6 +28,7 @@ pub struct LocalStore {
     tokens: Arc<dyn Directory>,
     partitions: BTreeMap<PartitionId, Partition>,
     garbage_percent_min: u8,
+    watch: Arc<dyn ScrubWatch>,
 }
 
 impl LocalStore {
@@ -36,7 +39,13 @@ impl LocalStore {
         partitions: Vec<Partition>,
     ) -> Self {
         let partitions = partitions.into_iter().map(|p| (p.id(), p)).collect();
-        LocalStore { clock, tokens, partitions, garbage_percent_min: GARBAGE_PERCENT_MIN }
+        let (garbage_percent_min, watch) = (GARBAGE_PERCENT_MIN, Arc::new(Unwatched));
+        LocalStore { clock, tokens, partitions, garbage_percent_min, watch }
+    }
+
+    /// Scrubs are paced, and what they find is heard.
+    pub fn with_watch(self, watch: Arc<dyn ScrubWatch>) -> Self {
+        LocalStore { watch, ..self }
     }
 
     /// Compacts segments of which so many percent may go.
@@ -103,12 +112,54 @@ impl LocalStore {
                 };
                 StoreAnswer::Compacted(compact(partition, &options).map_err(Refusal::from))
             }
-            StoreOperation::Scrub => {
-                let damage = partition.damage(&Unpaced).map_err(Refusal::from);
-                let found = damage.map(|d| Damaged { ids: d.ids, unknown: d.unknown });
-                StoreAnswer::Scrubbed(found)
+            StoreOperation::Scrub { run, bytes_per_s } => StoreAnswer::Scrubbed(
+                self.scrub(partition, run, bytes_per_s).map_err(Refusal::from),
+            ),
+            StoreOperation::Recount { ids } => {
+                StoreAnswer::Recounted(partition.recount(&ids).map_err(Refusal::from))
+            }
+            StoreOperation::SaveSchedule { schedule } => {
+                StoreAnswer::Noted(self.save_schedule(partition.id(), schedule))
             }
         }
+    }
+
+    fn scrub(&self, partition: &Partition, run: u64, bytes_per_s: u64) -> Result<Damaged, Error> {
+        let all_bytes = self.partitions().map(Partition::scrub_bytes).sum();
+        let pacer = self.watch.pacer(run, bytes_per_s, all_bytes);
+        let id = partition.id();
+        let found = partition
+            .damage_and_tell(&*pacer, &mut |finding| self.watch.found(run, id, finding))?;
+        let mended = partition.mend(&found.spare).unwrap_or_else(|error| {
+            tracing::warn!(partition = %id, %error, "what is stored twice could not be written again");
+            0
+        });
+        Ok(Damaged {
+            ids: found.ids,
+            unknown: found.unknown,
+            spare: found.spare.len(),
+            mended,
+            stopped: found.scrubbed.stopped,
+        })
+    }
+
+    fn schedule(&self, id: PartitionId) -> Option<Schedule> {
+        match read_whole(&*self.tokens, &schedule_name(id)) {
+            Ok(bytes) => Schedule::parse(&bytes),
+            Err(_) => None,
+        }
+    }
+
+    fn save_schedule(&self, id: PartitionId, schedule: Schedule) -> Result<(), Refusal> {
+        let name = schedule_name(id);
+        self.write(&name, &schedule.encode())
+    }
+
+    /// A file of the node: it is there as a whole, or as if there were none.
+    fn write(&self, name: &str, content: &[u8]) -> Result<(), Refusal> {
+        let points = [SyncPoint::TokensData, SyncPoint::TokensEntry];
+        write_whole(&*self.tokens, name, content, points)
+            .map_err(|e| Refusal::Store(format!("{name}: {e}")))
     }
 
     fn load(&self, partition: &Partition) -> Result<Loaded, Refusal> {
@@ -134,6 +185,7 @@ impl LocalStore {
             end: partition.status().next_sequence,
             tokens,
             unknown: partition.recovery().damaged.len(),
+            schedule: self.schedule(id),
         })
     }
 
@@ -145,15 +197,17 @@ impl LocalStore {
         }
         let tokens = Tokens { own_incarnation: partition.incarnation(), own_end, ..tokens };
         let name = tokens_name(partition.id());
-        let points = [SyncPoint::TokensData, SyncPoint::TokensEntry];
-        write_whole(&*self.tokens, &name, &tokens.encode(), points)
-            .map_err(|e| Refusal::Store(format!("{name}: {e}")))?;
+        self.write(&name, &tokens.encode())?;
         Ok(own_end)
     }
 }
 
 fn tokens_name(partition: PartitionId) -> String {
     format!("{partition}.tokens")
+}
+
+fn schedule_name(partition: PartitionId) -> String {
+    format!("{partition}.verified")
 }
 
 impl From<Error> for Refusal {

@@ -14,6 +14,7 @@ use crate::options::NodeOptions;
 use crate::pull::ask_batches;
 use crate::replica::Replica;
 use crate::rules::Rules;
+use crate::scrub::{AskedScrub, ScrubRefusal};
 use crate::serve::{self, Gathered, Replicas};
 use crate::status::{NodeStatus, status};
 use crate::store_call::{StoreAnswer, StoreOperation};
@@ -170,10 +171,58 @@ impl Node {
             if replica.compact_ms <= now.mono_ms {
                 replica.compact(&mut self.core);
             }
-            if replica.scrub_ms <= now.mono_ms && replica.log.is_some() {
-                replica.scrub_ms = u64::MAX;
-                let partition = replica.partition;
-                self.core.store(partition, StoreOperation::Scrub, StoreOwner::Scrub);
+            replica.scrub_next(&mut self.core);
+        }
+        self.finish()
+    }
+
+    /// Somebody asks for a scrub: of all replicas of this node, or of that of one partition; so many bytes are read in a second. If
+    /// one is under way that was asked for, it goes on as it is. What came of it is in [`Node::status`].
+    pub fn scrub(
+        &mut self,
+        now: Now,
+        partition: Option<PartitionId>,
+        bytes_per_s: u64,
+    ) -> Result<Vec<Action>, ScrubRefusal> {
+        self.core.now = now;
+        if self.core.asked_scrub.as_ref().is_some_and(AskedScrub::is_running) {
+            return Ok(self.finish());
+        }
+        let partitions = match partition {
+            None => self.replicas.keys().copied().collect(),
+            Some(id) if self.replicas.contains_key(&id) => vec![id],
+            Some(partition) => return Err(ScrubRefusal { partition }),
+        };
+        let (run, began_ms) = (self.core.next_scrub(), now.wall_ms);
+        self.core.asked_scrub = Some(AskedScrub {
+            run,
+            bytes_per_s,
+            began_ms,
+            partitions: partitions.clone(),
+            outcomes: BTreeMap::new(),
+            stopping: false,
+        });
+        for id in partitions {
+            if let Some(replica) = self.replicas.get_mut(&id) {
+                replica.begin_scrub(&mut self.core, run, bytes_per_s);
+            }
+        }
+        Ok(self.finish())
+    }
+
+    /// The scrub that somebody asked for last: a part of [`Node::status`].
+    pub fn asked_scrub(&self) -> Option<&AskedScrub> {
+        self.core.asked_scrub.as_ref()
+    }
+
+    /// Ends the scrub that somebody has asked for, if one is under way.
+    pub fn stop_scrub(&mut self, now: Now) -> Vec<Action> {
+        self.core.now = now;
+        if let Some(asked) = self.core.asked_scrub.as_mut().filter(|asked| asked.is_running()) {
+            asked.stopping = true;
+            let run = asked.run;
+            for replica in self.replicas.values_mut() {
+                replica.stop_scrub(&mut self.core, run);
             }
         }
         self.finish()
@@ -191,7 +240,7 @@ impl Node {
                     now_ms + self.core.options.pull_interval_ms
                 }
             });
-            let own = [replica.load_ms, replica.compact_ms, replica.scrub_ms];
+            let own = [replica.load_ms, replica.compact_ms, replica.scrub.wake_ms(&self.core)];
             peers.chain(own).chain(replica.repairs.wake_ms()).chain(replica.unsynced.wake_ms())
         });
         let wake_ms = replicas
@@ -325,12 +374,9 @@ impl Node {
             (StoreOwner::Compact, _) => {
                 replica.compact_ms = now_ms + core.options.compact_interval_ms;
             }
-            (StoreOwner::Scrub, answer) => {
-                replica.scrub_ms = now_ms + core.options.scrub_interval_ms;
-                if let StoreAnswer::Scrubbed(Ok(damaged)) = answer {
-                    replica.on_scrubbed(core, &damaged);
-                }
-            }
+            (StoreOwner::Scrub(run), answer) => replica.on_scrubbed(core, run, answer),
+            (StoreOwner::Recount(run), answer) => replica.on_recounted(core, run, answer),
+            (StoreOwner::Schedule, answer) => replica.on_schedule_saved(&answer),
             (StoreOwner::Serve(..), _) => {}
         }
     }

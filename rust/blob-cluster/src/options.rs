@@ -48,6 +48,12 @@ pub struct NodeOptions {
     pub flush_interval_ms: u64,
     /// All of a partition is read and verified so often; 0 is never.
     pub scrub_interval_ms: u64,
+    /// Whether it is noted on the disk when that was, and is to be: without, it begins anew with each start.
+    pub keeps_schedule: bool,
+    /// Bytes that this reads in a second; 0: as many as the store chooses.
+    pub scrub_bytes_per_s: u64,
+    /// After so long in which none of the damaged blobs was written again, those that are left are said not to be repaired.
+    pub scrub_patience_ms: u64,
     /// Damaged blobs that a replica remembers in order to fetch them from others; more are found by the next scrub.
     pub damaged_max: usize,
 }
@@ -79,6 +85,9 @@ impl Default for NodeOptions {
             tombstone_life_ms: 7 * 24 * 3600 * 1000,
             flush_interval_ms: 1_000,
             scrub_interval_ms: 14 * 24 * 3600 * 1000,
+            keeps_schedule: true,
+            scrub_bytes_per_s: 0,
+            scrub_patience_ms: 30_000,
             damaged_max: 4096,
         }
     }
@@ -110,6 +119,8 @@ impl NodeOptions {
             tombstone_life_ms: 5_000,
             flush_interval_ms: 200,
             scrub_interval_ms: 3_000,
+            keeps_schedule: false,
+            scrub_patience_ms: 3_000,
             damaged_max: 256,
             ..NodeOptions::default()
         }

@@ -10,7 +10,7 @@ use crate::core::{Core, Owner, StoreOwner};
 use crate::identity::NodeId;
 use crate::message::{Refusal, Reply, Request};
 use crate::replica::Replica;
-use crate::store_call::{Damaged, StoreAnswer, StoreOperation};
+use crate::store_call::{StoreAnswer, StoreOperation};
 
 const IDS_MAX: usize = 16;
 
@@ -45,6 +45,10 @@ impl Repairs {
         room || self.wanted.contains_key(&id)
     }
 
+    pub(crate) fn is_wanted(&self, id: BlobId) -> bool {
+        self.wanted.contains_key(&id)
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.wanted.len()
     }
@@ -57,6 +61,11 @@ impl Repairs {
         if let Some(lost) = &mut self.lost {
             lost.remove(node);
         }
+    }
+
+    /// Whether no peer is still to be compared with since nobody knows what was in some place.
+    pub(crate) fn is_compared(&self) -> bool {
+        self.lost.as_ref().is_none_or(BTreeSet::is_empty)
     }
 
     /// Whether all that places held of which nobody knows what it was has been fetched.
@@ -143,18 +152,6 @@ impl Replica {
         } else {
             let owner = StoreOwner::Repair(ids);
             core.store(self.partition, StoreOperation::Repair { records }, owner);
-        }
-    }
-
-    pub(crate) fn on_scrubbed(&mut self, core: &Core, damaged: &Damaged) {
-        if !core.rules.supersede {
-            return;
-        }
-        for id in &damaged.ids {
-            self.repairs.damaged(core, *id);
-        }
-        if damaged.unknown > 0 {
-            self.compare_all(core);
         }
     }
 

@@ -14,6 +14,7 @@ use crate::identity::NodeId;
 use crate::lineage::Lineage;
 use crate::message::{Cursor, Page, Refusal, Since};
 use crate::repair::Repairs;
+use crate::scrub::Scrub;
 use crate::store_call::{Loaded, StoreOperation};
 use crate::token::{Token, Tokens};
 use crate::unsynced::Unsynced;
@@ -49,10 +50,10 @@ pub(crate) struct Replica {
     pub(crate) fetching: BTreeMap<BlobId, NodeId>,
     pub(crate) repairs: Repairs,
     pub(crate) unsynced: Unsynced,
-    /// When to load it again, to compact it and to scrub it; `u64::MAX` while that is under way, or never.
+    /// When to load it again and to compact it; `u64::MAX` while that is under way, or never.
     pub(crate) load_ms: u64,
     pub(crate) compact_ms: u64,
-    pub(crate) scrub_ms: u64,
+    pub(crate) scrub: Scrub,
 }
 
 /// The log of this replica.
@@ -154,13 +155,14 @@ impl Peer {
 
 impl Replica {
     pub(crate) fn new(partition: PartitionId, core: &mut Core) -> Self {
-        let mut first = |interval: u64| match interval {
+        let mut after = |interval: u64| match interval {
             0 => u64::MAX,
             // Not all of them at once.
-            interval => core.now.mono_ms + interval / 2 + core.source.below(interval),
+            interval => interval / 2 + core.source.below(interval),
         };
-        let (compact_ms, scrub_ms) =
-            (first(core.options.compact_interval_ms), first(core.options.scrub_interval_ms));
+        let compact_ms = after(core.options.compact_interval_ms);
+        let scrub_after_ms = after(core.options.scrub_interval_ms);
+        let compact_ms = core.now.mono_ms.saturating_add(compact_ms);
         Replica {
             partition,
             log: None,
@@ -180,7 +182,7 @@ impl Replica {
             unsynced: Unsynced::default(),
             load_ms: 0,
             compact_ms,
-            scrub_ms,
+            scrub: Scrub::new(scrub_after_ms),
         }
     }
 
@@ -195,7 +197,7 @@ impl Replica {
     }
 
     pub(crate) fn on_loaded(&mut self, core: &mut Core, loaded: Loaded) {
-        let Loaded { incarnation, end, tokens, unknown } = loaded;
+        let Loaded { incarnation, end, tokens, unknown, schedule } = loaded;
         let are_beside =
             tokens.as_ref().is_some_and(|t| t.are_beside(incarnation, end, &core.rules));
         let Tokens { own_incarnation, is_suspect, lineage, of, .. } = tokens.unwrap_or_default();
@@ -215,6 +217,7 @@ impl Replica {
         }
         self.unsaved = true;
         self.save(core);
+        self.schedule_scrub(core, schedule);
     }
 
     /// The epoch is on the disk, or could not be written.

@@ -6,6 +6,7 @@ use crate::core::Core;
 use crate::identity::NodeId;
 use crate::message::Refusal;
 use crate::replica::Verdict;
+use crate::scrub::{AskedScrub, ScrubStatus};
 use crate::serve::Replicas;
 
 /// What a node knows.
@@ -17,6 +18,8 @@ pub struct NodeStatus {
     pub down: Vec<NodeId>,
     /// Its replicas.
     pub replicas: Vec<ReplicaStatus>,
+    /// The scrub that somebody asked for last, since the node started.
+    pub scrub: Option<AskedScrub>,
 }
 
 /// What a node knows of one of its replicas.
@@ -34,6 +37,8 @@ pub struct ReplicaStatus {
     pub is_suspect: bool,
     /// Blobs that it has to fetch since something of them is damaged.
     pub damaged: usize,
+    /// Whether it is being verified, and what came of that.
+    pub scrub: ScrubStatus,
     /// For so many milliseconds something has been acknowledged, at `fast`, that is not known to be synced; 0 if there is nothing.
     pub unsynced_ms: u64,
     /// The other replicas.
@@ -80,6 +85,7 @@ pub(crate) fn status(core: &Core, replicas: &Replicas) -> NodeStatus {
         is_filled: replica.is_filled(core),
         is_suspect: replica.suspect,
         damaged: replica.repairs.len(),
+        scrub: replica.scrub.status(),
         unsynced_ms: replica.unsynced.age_ms(core),
         peers: replica
             .peers
@@ -93,5 +99,10 @@ pub(crate) fn status(core: &Core, replicas: &Replicas) -> NodeStatus {
             })
             .collect(),
     });
-    NodeStatus { node: core.id.clone(), down: core.detector.down(), replicas: replicas.collect() }
+    NodeStatus {
+        node: core.id.clone(),
+        down: core.detector.down(),
+        replicas: replicas.collect(),
+        scrub: core.asked_scrub.clone(),
+    }
 }

@@ -3,10 +3,11 @@
 use std::ops::Range;
 
 use afterbay_blob_format::BlobId;
-use afterbay_blob_store::{Durability, Record};
+use afterbay_blob_store::{Durability, Record, Recount};
 use uuid::Uuid;
 
 use crate::message::{Found, Piece, Refusal, record_bytes};
+use crate::schedule::Schedule;
 use crate::token::{LogPage, Tokens};
 
 /// Something to be done with one replica. Those that are under way at once may be carried out in any order.
@@ -95,8 +96,23 @@ pub enum StoreOperation {
         /// All that damaged places held was fetched from others.
         lost_is_repaired: bool,
     },
-    /// Reads all of it.
-    Scrub,
+    /// Verifies all of it, and writes again what is damaged and needs no other replica for it.
+    Scrub {
+        /// Which one it is, for [`crate::Action::EndScrub`].
+        run: u64,
+        /// Bytes to read in a second; 0: as many as the store chooses.
+        bytes_per_s: u64,
+    },
+    /// Reads what counts of some blobs again, from the disk.
+    Recount {
+        /// The blobs.
+        ids: Vec<BlobId>,
+    },
+    /// Notes when the replica was verified, and when it is to be verified next.
+    SaveSchedule {
+        /// That.
+        schedule: Schedule,
+    },
 }
 
 impl StoreOperation {
@@ -137,6 +153,10 @@ pub enum StoreAnswer {
     Compacted(Result<(), Refusal>),
     /// Of [`StoreOperation::Scrub`].
     Scrubbed(Result<Damaged, Refusal>),
+    /// Of [`StoreOperation::Recount`].
+    Recounted(Result<Recount, Refusal>),
+    /// Of [`StoreOperation::SaveSchedule`].
+    Noted(Result<(), Refusal>),
     /// Of any: it was not carried out, or nobody knows how far.
     Failed(Refusal),
 }
@@ -152,6 +172,8 @@ pub struct Loaded {
     pub tokens: Option<Tokens>,
     /// Places in it that are damaged, and of which nobody knows whose they were.
     pub unknown: usize,
+    /// When it was verified; `None` if nobody has noted that.
+    pub schedule: Option<Schedule>,
 }
 
 /// What a scrub found.
@@ -161,4 +183,10 @@ pub struct Damaged {
     pub ids: Vec<BlobId>,
     /// Places of which nobody knows whose they were.
     pub unknown: usize,
+    /// Files with damage in what is stored a second time, or can be computed again.
+    pub spare: usize,
+    /// How many of these were written again, and were whole when they were read once more.
+    pub mended: usize,
+    /// It was ended before its end.
+    pub stopped: bool,
 }

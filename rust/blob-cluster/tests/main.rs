@@ -10,4 +10,5 @@ mod model;
 mod repairs;
 mod replication;
 mod rules;
+mod scrubs;
 mod writes;

@@ -2,14 +2,20 @@
 
 use afterbay_blob_cluster::{ClientError, NodeOptions, Rules};
 use afterbay_blob_format::BlobId;
+use afterbay_blob_store::sim::SimDisk;
 
 use crate::harness::*;
 
 const BODY: usize = 400;
 
 /// Turns a bit of the body of a blob.
-fn damage(cluster: &Cluster, node: u32, id: BlobId, text: &str) {
-    let disk = &cluster.machines[&n(node)].disks[&id.partition];
+pub(crate) fn damage(cluster: &Cluster, node: u32, id: BlobId, text: &str) {
+    let hits = damage_disk(&cluster.machines[&n(node)].disks[&id.partition], text);
+    assert_eq!(hits, 1, "n{node}: {text}");
+}
+
+/// So many logs have the text.
+pub(crate) fn damage_disk(disk: &SimDisk, text: &str) -> usize {
     let mut hits = 0;
     for name in disk.names().iter().filter(|name| name.ends_with(".log")) {
         let content = disk.content(name).unwrap();
@@ -19,22 +25,25 @@ fn damage(cluster: &Cluster, node: u32, id: BlobId, text: &str) {
             hits += 1;
         }
     }
-    assert_eq!(hits, 1, "n{node}: {text}");
+    hits
 }
 
-fn text(at: usize) -> String {
+pub(crate) fn text(at: usize) -> String {
     format!("blob {at}: {}", "x".repeat(BODY))
 }
 
 fn filled(seed: u64, rules: Rules) -> (Cluster, Vec<BlobId>) {
-    let options = NodeOptions { scrub_interval_ms: 3_000, ..NodeOptions::fast() };
+    filled_with(seed, NodeOptions { scrub_interval_ms: 3_000, ..NodeOptions::fast() }, rules)
+}
+
+pub(crate) fn filled_with(seed: u64, options: NodeOptions, rules: Rules) -> (Cluster, Vec<BlobId>) {
     let mut cluster = Cluster::with(seed, map_of(&[&[1, 2, 3]]), options, rules);
     let blobs = (0..30).map(|at| cluster.put(&n(1), text(at))).collect();
     cluster.quiet();
     (cluster, blobs)
 }
 
-fn is_whole(cluster: &Cluster, node: u32, id: BlobId) -> bool {
+pub(crate) fn is_whole(cluster: &Cluster, node: u32, id: BlobId) -> bool {
     cluster.partition(&n(node), id.partition).export(id).is_ok()
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use afterbay_blob_cluster::{ClientAnswer, ClientError, ClientRequest, Content, Head};
 use afterbay_blob_format::{BlobId, ChecksumTable, PartitionId, Properties};
 use afterbay_blob_router::{Chunk, ChunkStore, Error, Include, Result};
-use afterbay_blob_store::{Durability, FileRange, Put};
+use afterbay_blob_store::{Durability, FileRange, Policy, Put};
 use async_trait::async_trait;
 use bytes::Bytes;
 
@@ -136,6 +136,20 @@ impl ClusterNode {
     }
 }
 
+impl ClusterNode {
+    /// An error if no partition has so many replicas.
+    fn check(&self, policy: Policy) -> Result<()> {
+        let most = self.map().partitions.values().map(|placement| placement.replicas.len()).max();
+        let most = most.unwrap_or(0);
+        if policy.acknowledgements(most) <= most {
+            return Ok(());
+        }
+        Err(Error::Invalid(format!(
+            "{policy} acknowledgements: the partitions of this cluster have {most} replicas at most"
+        )))
+    }
+}
+
 #[async_trait]
 impl ChunkStore for ClusterNode {
     async fn place(&self, bytes: u64, but: &[PartitionId]) -> Result<BlobId> {
@@ -150,10 +164,16 @@ impl ChunkStore for ClusterNode {
     }
 
     async fn put(&self, put: Put, class: Durability) -> Result<()> {
+        self.put_acked(put, class, None).await
+    }
+
+    async fn put_acked(&self, put: Put, class: Durability, acks: Option<Policy>) -> Result<()> {
+        let policy = acks.unwrap_or_else(|| self.policy_of(put.container));
+        self.check(policy)?;
         let properties = put.properties.encode().map_err(|e| Error::Invalid(e.to_string()))?;
         let content =
             Content { container: put.container, properties: properties.into(), body: put.body };
-        let (id, expires_ms, policy) = (put.id, put.expires_ms, self.policy());
+        let (id, expires_ms) = (put.id, put.expires_ms);
         let request = ClientRequest::PutAs { id, content, expires_ms, class, policy };
         done(id, self.ask(request).await?)
     }

@@ -5,14 +5,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use afterbay_blob_cluster::{
-    Action, Body, Call, ClientAnswer, ClientRequest, Message, Node, NodeId, NodeStatus, Now,
-    StoreAnswer,
+    Action, AskedScrub, Body, Call, ClientAnswer, ClientRequest, Message, Node, NodeId, NodeStatus,
+    Now, StoreAnswer,
 };
-use afterbay_blob_store::{Clock, SystemClock};
+use afterbay_blob_store::{Clock, PartitionId, SystemClock};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::inbox::Received;
 use crate::outbox::Outbox;
+use crate::scrubs::{ScrubCommand, Scrubs};
 use crate::store_queue::{Memory, StoreQueue};
 
 /// Something that has happened besides messages.
@@ -24,6 +25,8 @@ pub(crate) enum Event {
     Gone(NodeId),
     Stored(u64, StoreAnswer),
     Status(oneshot::Sender<NodeStatus>),
+    /// Answered by whether one was under way already, or why none can be begun.
+    Scrub(ScrubCommand, oneshot::Sender<Result<bool, String>>),
     /// Ends when nothing of the store is under way any more; the sender is dropped then.
     Stop(oneshot::Sender<()>),
 }
@@ -45,6 +48,7 @@ pub(crate) struct Driver {
     pub(crate) events: Events,
     pub(crate) began: Instant,
     pub(crate) down: Down,
+    pub(crate) scrubs: Arc<Scrubs>,
     pub(crate) clients: BTreeMap<u64, oneshot::Sender<ClientAnswer>>,
     pub(crate) next_client: u64,
     /// Requests to other nodes, by their number, and when they were sent.
@@ -95,6 +99,7 @@ impl Driver {
         self.outboxes.clear();
         self.clients.clear();
         self.store.close();
+        self.scrubs.close();
         while self.storing > 0 {
             match events.recv().await {
                 Some(Event::Stored(..)) => self.storing -= 1,
@@ -134,9 +139,38 @@ impl Driver {
                 let _ = answer.send(self.node.status());
                 Vec::new()
             }
+            Event::Scrub(command, answer) => {
+                let (done, actions) = self.scrub(now, &command);
+                // Who asked may have gone.
+                let _ = answer.send(done);
+                actions
+            }
             Event::Stop(_) => Vec::new(),
         };
         self.perform(actions, &None);
+    }
+
+    fn scrub(&mut self, now: Now, command: &ScrubCommand) -> (Result<bool, String>, Vec<Action>) {
+        let was_running = self.node.asked_scrub().is_some_and(AskedScrub::is_running);
+        let (bytes_per_s, partition) = match *command {
+            ScrubCommand::Start { bytes_per_s, partition } => (bytes_per_s, partition),
+            ScrubCommand::Status => return (Ok(was_running), Vec::new()),
+            ScrubCommand::Stop => return (Ok(was_running), self.node.stop_scrub(now)),
+        };
+        if bytes_per_s == 0 {
+            let reason = "a scrub that reads 0 bytes a second does not end; give 1 or more";
+            return (Err(reason.to_owned()), Vec::new());
+        }
+        let actions = match self.node.scrub(now, partition.map(PartitionId), bytes_per_s) {
+            Ok(actions) => actions,
+            Err(refusal) => return (Err(refusal.to_string()), Vec::new()),
+        };
+        if let Some(asked) = self.node.asked_scrub().filter(|_| !was_running) {
+            let bytes = self.store.scrub_bytes(&asked.partitions);
+            self.scrubs.follow(asked.run, bytes);
+            tracing::info!(bytes_per_s, bytes, replicas = asked.partitions.len(), "scrub began");
+        }
+        (Ok(was_running), actions)
     }
 
     fn on_message(&mut self, Received { from, message, memory }: Received) {
@@ -158,6 +192,7 @@ impl Driver {
                     self.storing += 1;
                     self.store.add(call, partition, operation, memory);
                 }
+                Action::EndScrub { run } => self.scrubs.end(run),
                 Action::Answer { call, answer } => {
                     if let Some(client) = self.clients.remove(&call) {
                         // Who asked may have gone.

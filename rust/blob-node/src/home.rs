@@ -3,7 +3,7 @@
 //! ```text
 //!  node.json             cluster and node; who finds another one's does not touch it
 //!  partitions/<id>/      a replica
-//!  tokens/               how far its replicas have taken over the logs of others
+//!  tokens/               how far its replicas have taken over the logs of others, and when each was verified
 //! ```
 
 use std::fs;
@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 use crate::membership::Membership;
 
 const OWNER_FILE: &str = "node.json";
-const PARTITIONS: &str = "partitions";
+pub(crate) const PARTITIONS: &str = "partitions";
 const TOKENS: &str = "tokens";
 /// A replica that is being made.
 const NEW: &str = "new-replica";

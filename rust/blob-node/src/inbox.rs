@@ -32,6 +32,9 @@ use crate::tls::{Stream, take};
 pub(crate) const MESSAGE: u8 = 1;
 /// The node is asked how it is, and answers: length, JSON.
 pub(crate) const STATUS: u8 = 2;
+/// The node is asked for something about scrubs (length, JSON), and answers in the same way as to [`STATUS`].
+pub(crate) const SCRUB: u8 = 3;
+const COMMAND_BYTES_MAX: u16 = 1024;
 /// Who connects has so long to prove that it knows the key.
 pub(crate) const PROOF_TIME: Duration = Duration::from_secs(5);
 /// Bytes that are announced come, or go, within this time, or some of them.
@@ -195,14 +198,28 @@ impl Inbox {
 
     async fn observe(&self, mut stream: Stream) -> io::Result<()> {
         let _one = self.observers.acquire().await.map_err(io::Error::other)?;
-        while timeout(PROOF_TIME, stream.read_u8()).await?? == STATUS {
-            let text = self.reporter.report().await?.to_string();
+        loop {
+            let text = match timeout(PROOF_TIME, stream.read_u8()).await?? {
+                STATUS => self.reporter.report().await?.to_string(),
+                SCRUB => self.scrub(&mut stream).await?,
+                _ => return Ok(()),
+            };
             let length = u32::try_from(text.len()).map_err(io::Error::other)?;
             let answer = [&length.to_be_bytes(), text.as_bytes()].concat();
             timeout(STALL_TIME, stream.write_all(&answer)).await??;
             timeout(STALL_TIME, stream.flush()).await??;
         }
-        Ok(())
+    }
+
+    async fn scrub(&self, stream: &mut Stream) -> io::Result<String> {
+        let length = timeout(STALL_TIME, stream.read_u16()).await??;
+        if length > COMMAND_BYTES_MAX {
+            return Err(io::Error::other("a command that is too long"));
+        }
+        let mut text = vec![0; length.into()];
+        timeout(STALL_TIME, stream.read_exact(&mut text)).await??;
+        let done = self.reporter.scrub(serde_json::from_slice(&text)?).await?;
+        Ok(serde_json::to_string(&done)?)
     }
 
     async fn receive(&self, mut stream: Stream, from: &NodeId) -> io::Result<()> {
@@ -282,8 +299,14 @@ mod tests {
         let tokens = SimDisk::new(1).directory();
         let store = Arc::new(LocalStore::new(Arc::new(SystemClock), tokens, Vec::new()));
         let (events, _) = mpsc::unbounded_channel();
-        let reporter =
-            Reporter::new(own.clone(), "2".to_owned(), events, store, BTreeMap::default());
+        let reporter = Reporter::new(
+            own.clone(),
+            "2".to_owned(),
+            events,
+            store,
+            BTreeMap::default(),
+            Arc::default(),
+        );
         let (messages, received) = mpsc::channel(INBOX_MESSAGES_MAX);
         let inbox = Arc::new(Inbox::new(own, messages, reporter, BTreeMap::new()));
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();

@@ -32,6 +32,8 @@ mod node;
 mod outbox;
 mod refusal;
 mod report;
+mod scrub_report;
+mod scrubs;
 mod store_queue;
 mod tls;
 
@@ -41,4 +43,8 @@ pub use afterbay_blob_cluster::{
 pub use home::make_home;
 pub use membership::{ClusterKey, Membership};
 pub use node::{ClusterNode, ClusterOptions};
-pub use outbox::status_of;
+pub use outbox::{scrub_of, status_of};
+pub use scrub_report::{
+    RepairReport, ScrubCounts, ScrubFinding, ScrubReport, ScrubState, name_of_flaw, name_of_harm,
+};
+pub use scrubs::ScrubCommand;

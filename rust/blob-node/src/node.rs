@@ -25,6 +25,8 @@ use crate::inbox::{INBOX_MESSAGES_MAX, Inbox};
 use crate::membership::{ClusterKey, Membership};
 use crate::outbox::Outbox;
 use crate::report::Reporter;
+use crate::scrub_report::ScrubReport;
+use crate::scrubs::{ScrubCommand, Scrubs};
 use crate::store_queue::StoreQueue;
 
 /// A node says that it has started when its replicas are open, or after so long.
@@ -52,6 +54,8 @@ pub struct ClusterOptions {
     pub partition: Options,
     /// How many replicas have to acknowledge.
     pub policy: Policy,
+    /// The same of puts into these containers.
+    pub container_policies: BTreeMap<u32, Policy>,
     /// Segments with less garbage, in percent, are not compacted.
     pub garbage_percent_min: u8,
 }
@@ -65,6 +69,7 @@ struct Running {
     own: Membership,
     events: Events,
     policy: Policy,
+    container_policies: BTreeMap<u32, Policy>,
     store: Arc<LocalStore>,
     down: Down,
     reporter: Reporter,
@@ -104,12 +109,15 @@ impl ClusterNode {
             let text = format!("{address}, of node {node} in the map: cannot listen: {e}");
             io::Error::new(e.kind(), text)
         })?;
-        let (opening, member) = (options.clone(), own.clone());
+        let interval = Duration::from_millis(node_options.scrub_interval_ms);
+        let scrubs = Arc::new(Scrubs::new(options.data.clone(), interval));
+        let (opening, member, watch) = (options.clone(), own.clone(), scrubs.clone());
         let opened = tokio::task::spawn_blocking(move || {
             let home = Home::open(&opening.data, &member, opening.existing)?;
             let ids: Vec<_> = opening.map.partitions_of(&opening.node).collect();
             let store = home.store(&ids, &opening.partition)?;
             let store = store.with_garbage_percent_min(opening.garbage_percent_min);
+            let store = store.with_watch(watch);
             Ok::<_, io::Error>((home, store))
         });
         let (home, store) = opened.await??;
@@ -127,6 +135,7 @@ impl ClusterNode {
             events.clone(),
             store.clone(),
             outboxes.clone(),
+            scrubs.clone(),
         );
         let (began, down) = (Instant::now(), Down::default());
         let driver = Driver {
@@ -143,6 +152,7 @@ impl ClusterNode {
             events: events.clone(),
             began,
             down: down.clone(),
+            scrubs,
             clients: BTreeMap::new(),
             next_client: 0,
             asked: BTreeMap::new(),
@@ -156,6 +166,7 @@ impl ClusterNode {
             own,
             events,
             policy,
+            container_policies: options.container_policies,
             store,
             down,
             reporter,
@@ -203,6 +214,11 @@ impl ClusterNode {
         self.0.policy
     }
 
+    /// That of puts into a container of which nobody has said more.
+    pub(crate) fn policy_of(&self, container: u32) -> Policy {
+        self.0.container_policies.get(&container).copied().unwrap_or(self.0.policy)
+    }
+
     pub(crate) fn is_down(&self, node: &NodeId) -> bool {
         self.0.down.lock().unwrap_or_else(PoisonError::into_inner).contains(node)
     }
@@ -221,6 +237,15 @@ impl ClusterNode {
     /// What it knows of itself and of the others, as `cluster status` shows it of each node.
     pub async fn report(&self) -> io::Result<Value> {
         self.0.reporter.report().await
+    }
+
+    /// Does what somebody asks for about scrubs of this node's replicas, and says how far the one is that was asked for. The text
+    /// says why it cannot be done.
+    pub async fn scrub(
+        &self,
+        command: ScrubCommand,
+    ) -> io::Result<std::result::Result<ScrubReport, String>> {
+        self.0.reporter.scrub(command).await
     }
 
     /// Nodes that it takes for down.

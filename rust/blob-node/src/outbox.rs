@@ -19,8 +19,10 @@ use tokio::time::timeout;
 
 use crate::driver::{Event, Events};
 use crate::handshake::connect;
-use crate::inbox::{MESSAGE, PROOF_TIME, STALL_TIME, STATUS, prepare};
+use crate::inbox::{MESSAGE, PROOF_TIME, SCRUB, STALL_TIME, STATUS, prepare};
 use crate::membership::Membership;
+use crate::scrub_report::ScrubReport;
+use crate::scrubs::ScrubCommand;
 use crate::tls::{Stream, begin};
 
 const OUTBOX_MESSAGES_MAX: usize = 1024;
@@ -218,12 +220,39 @@ async fn prove(stream: TcpStream, own: &Membership, to: &NodeId) -> io::Result<S
 
 /// What a node says of itself, as JSON.
 pub async fn status_of(own: &Membership, to: &NodeId, address: &str) -> io::Result<String> {
-    let mut stream = open(address, own, to).await?;
-    stream.write_u8(STATUS).await?;
+    exchange(open(address, own, to).await?, &[STATUS]).await
+}
+
+/// Asks a node for something about scrubs of its replicas. The text says why it does not do it.
+pub async fn scrub_of(
+    own: &Membership,
+    to: &NodeId,
+    address: &str,
+    command: &ScrubCommand,
+) -> io::Result<Result<ScrubReport, String>> {
+    let command = serde_json::to_vec(command)?;
+    let length = u16::try_from(command.len()).map_err(io::Error::other)?;
+    let question = [&[SCRUB][..], &length.to_be_bytes(), &command].concat();
+    let stream = open(address, own, to).await?;
+    let answer = exchange(stream, &question).await.map_err(|error| match error.kind() {
+        io::ErrorKind::UnexpectedEof => {
+            let text = format!(
+                "{to} does not know of scrubs that are asked for; run the same program on all nodes"
+            );
+            io::Error::new(error.kind(), text)
+        }
+        _ => error,
+    })?;
+    Ok(serde_json::from_str(&answer)?)
+}
+
+/// What a node answers to who is none.
+async fn exchange(mut stream: Stream, question: &[u8]) -> io::Result<String> {
+    stream.write_all(question).await?;
     stream.flush().await?;
     let length = timeout(STALL_TIME, stream.read_u32()).await?? as usize;
     if length > STATUS_BYTES_MAX {
-        return Err(io::Error::other("a status that is too long"));
+        return Err(io::Error::other("an answer that is too long"));
     }
     let mut text = Vec::new();
     let read = timeout(STALL_TIME, stream.take(length as u64).read_to_end(&mut text)).await??;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
 
-use afterbay_blob_cluster::{LocalStore, NodeId, NodeStatus};
+use afterbay_blob_cluster::{AskedScrub, LocalStore, NodeId, NodeStatus, ScrubStatus, ScrubStep};
 use afterbay_blob_store::{BlobId, Change, Clock, Partition, RecordKind, SystemClock};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -13,6 +13,8 @@ use tokio::sync::{Semaphore, oneshot};
 use crate::driver::{Event, Events};
 use crate::membership::Membership;
 use crate::outbox::{LinkReport, Outbox};
+use crate::scrub_report::{ScrubReport, ScrubState};
+use crate::scrubs::{ScrubCommand, Scrubs};
 
 /// Records of a log that are looked at for one peer; more are said to be there.
 const COUNTED_MAX: u64 = 200_000;
@@ -38,6 +40,7 @@ pub(crate) struct Reporter {
     events: Events,
     store: Arc<LocalStore>,
     outboxes: BTreeMap<NodeId, Outbox>,
+    scrubs: Arc<Scrubs>,
     turns: Arc<Semaphore>,
 }
 
@@ -48,6 +51,7 @@ impl Reporter {
         events: Events,
         store: Arc<LocalStore>,
         outboxes: BTreeMap<NodeId, Outbox>,
+        scrubs: Arc<Scrubs>,
     ) -> Self {
         Reporter {
             own,
@@ -55,6 +59,7 @@ impl Reporter {
             events,
             store,
             outboxes,
+            scrubs,
             turns: Arc::new(Semaphore::new(REPORTS_MAX)),
         }
     }
@@ -65,6 +70,29 @@ impl Reporter {
         let (answer, status) = oneshot::channel();
         self.events.send(Event::Status(answer)).map_err(|_| stopped())?;
         status.await.map_err(|_| stopped())
+    }
+
+    /// Does what somebody asks for about scrubs, and says how far the one is that was asked for.
+    pub(crate) async fn scrub(
+        &self,
+        command: ScrubCommand,
+    ) -> io::Result<Result<ScrubReport, String>> {
+        let stopped = || io::Error::other("the node is shutting down");
+        let (starts, stops) =
+            (matches!(command, ScrubCommand::Start { .. }), matches!(command, ScrubCommand::Stop));
+        let (answer, done) = oneshot::channel();
+        self.events.send(Event::Scrub(command, answer)).map_err(|_| stopped())?;
+        let was_running = match done.await.map_err(|_| stopped())? {
+            Ok(was_running) => was_running,
+            Err(reason) => return Ok(Err(reason)),
+        };
+        let mut report = self.scrubs.report(&self.status().await?);
+        report.joined = starts && was_running;
+        if stops && was_running {
+            // It may have ended at once: who has ended it asks for what came of it.
+            report.state = ScrubState::Stopping;
+        }
+        Ok(Ok(report))
     }
 
     /// All of it, as JSON.
@@ -101,6 +129,10 @@ impl Reporter {
             "tls": self.own.map.is_tls(),
             "policy": self.policy,
             "quiet": status.is_quiet(),
+            "scrub": {
+                "running": status.scrub.as_ref().is_some_and(AskedScrub::is_running),
+                "verified_bytes": self.scrubs.verified_bytes(),
+            },
             "down": status.down.iter().map(NodeId::as_str).collect::<Vec<_>>(),
             "links": links,
             "replicas": replicas,
@@ -139,10 +171,44 @@ impl Reporter {
             "filled": replica.is_filled,
             "suspect": replica.is_suspect,
             "damaged": replica.damaged,
+            "scrub": scrub(&replica.scrub),
             "unsynced_ms": replica.unsynced_ms,
             "peers": peers.collect::<Vec<_>>(),
         })
     }
+}
+
+/// Whether a replica is being verified, and what came of the last time.
+fn scrub(scrub: &ScrubStatus) -> Value {
+    let step = match scrub.step {
+        ScrubStep::Idle => "idle",
+        ScrubStep::Reading => "reading",
+        ScrubStep::Repairing => "repairing",
+        ScrubStep::Counting => "counting",
+    };
+    let known = |time_ms: u64| (time_ms > 0).then_some(time_ms);
+    let last = scrub.outcome.as_ref().map(|outcome| {
+        json!({
+            "whole": outcome.is_whole(),
+            "damaged": outcome.damaged,
+            "repaired": outcome.repaired,
+            "left": outcome.left,
+            "places": outcome.places,
+            "compared": outcome.is_compared,
+            "spare": outcome.spare,
+            "mended": outcome.mended,
+            "stopped": outcome.stopped,
+            "failure": outcome.failure.as_ref().map(ToString::to_string),
+            "ended_ms": outcome.ended_ms,
+        })
+    });
+    json!({
+        "step": step,
+        "open": scrub.open,
+        "verified_ms": known(scrub.schedule.verified_ms),
+        "due_ms": known(scrub.schedule.due_ms),
+        "last": last,
+    })
 }
 
 /// What a peer may lack that has taken over the records before `passed`.

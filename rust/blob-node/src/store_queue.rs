@@ -11,7 +11,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use afterbay_blob_cluster::{LocalStore, Refusal, StoreAnswer, StoreOperation};
-use afterbay_blob_store::PartitionId;
+use afterbay_blob_store::{Partition, PartitionId};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::driver::{Event, Events};
@@ -64,7 +64,8 @@ impl StoreQueue {
         };
         let turns = match operation {
             StoreOperation::Compact { .. } => &self.compactions,
-            StoreOperation::Scrub => &self.scrubs,
+            // What reads much, and is not waited for.
+            StoreOperation::Scrub { .. } | StoreOperation::Recount { .. } => &self.scrubs,
             _ => &self.threads,
         };
         let (store, events) = (self.store.clone(), self.events.clone());
@@ -90,6 +91,12 @@ impl StoreQueue {
                 });
             }
         }
+    }
+
+    /// Bytes that a scrub of these replicas would read now.
+    pub(crate) fn scrub_bytes(&self, partitions: &[PartitionId]) -> u64 {
+        let here = partitions.iter().filter_map(|id| self.store.partition(*id));
+        here.map(Partition::scrub_bytes).sum()
     }
 
     /// The memory of what came by no message; `None` if there is none left.
@@ -121,7 +128,7 @@ mod tests {
 
     use afterbay_blob_store::sim::{Fault, SimDisk};
     use afterbay_blob_store::{
-        BlobId, Content, Durability, Options, Partition, Record, RecordKind, SystemClock,
+        BlobId, Content, Durability, Options, Record, RecordKind, SystemClock,
     };
     use afterbay_test_form::PATIENCE;
     use tokio::sync::mpsc;
@@ -213,7 +220,7 @@ mod tests {
         let mut queue = queue();
         let scrubs = queue.queue.scrubs.clone();
         let _scrub = scrubs.try_acquire_many(SCRUBS_MAX as u32).unwrap();
-        queue.add(1, StoreOperation::Scrub);
+        queue.add(1, StoreOperation::Scrub { run: 1, bytes_per_s: 0 });
         queue.add(2, apply(BODY_BYTES));
         queue.add(3, StoreOperation::Flush);
         let done = queue.answers(2).await;

@@ -1,11 +1,15 @@
 //! Fields of a head, one behind the other.
 
 use afterbay_blob_format::{BlobId, PartitionId};
-use afterbay_blob_router::Durability;
+use afterbay_blob_router::{Durability, Policy};
 use bytes::Bytes;
 use uuid::Uuid;
 
 use crate::error::{ProtocolError, Result};
+
+/// In the place of a number of acknowledgements.
+const MAJORITY: u8 = 14;
+const ALL: u8 = 15;
 
 /// Reads fields. Never panics: what is not there is an error.
 pub(crate) struct Fields {
@@ -62,7 +66,25 @@ impl Fields {
 
     /// `None`: that of what it belongs to.
     pub(crate) fn durability(&mut self) -> Result<Option<Durability>> {
-        match self.u8()? {
+        let byte = self.u8()?;
+        self.durability_of(byte)
+    }
+
+    /// When a replica acknowledges, and how many have to: in the low and in the high four bits of a byte.
+    pub(crate) fn acknowledgement(&mut self) -> Result<(Option<Durability>, Option<Policy>)> {
+        let byte = self.u8()?;
+        let acks = match byte >> 4 {
+            0 => None,
+            1 => Some(Policy::One),
+            MAJORITY => Some(Policy::Majority),
+            ALL => Some(Policy::All),
+            k => Some(Policy::K(k)),
+        };
+        Ok((self.durability_of(byte & 0xf)?, acks))
+    }
+
+    fn durability_of(&self, byte: u8) -> Result<Option<Durability>> {
+        match byte {
             0 => Ok(None),
             1 => Ok(Some(Durability::Fast)),
             2 => Ok(Some(Durability::Durable)),
@@ -102,12 +124,37 @@ impl Fields {
 }
 
 pub(crate) fn put_durability(out: &mut Vec<u8>, durability: Option<Durability>) {
-    out.push(match durability {
+    out.push(byte_of(durability));
+}
+
+fn byte_of(durability: Option<Durability>) -> u8 {
+    match durability {
         None => 0,
         Some(Durability::Fast) => 1,
         Some(Durability::Durable) => 2,
         Some(Durability::Paranoid) => 3,
-    });
+    }
+}
+
+/// Servers of before know the low four bits alone, and refuse others.
+pub(crate) fn put_acknowledgement(
+    out: &mut Vec<u8>,
+    durability: Option<Durability>,
+    acks: Option<Policy>,
+) -> Result<()> {
+    let acks = match acks {
+        None => 0,
+        Some(Policy::One) => 1,
+        Some(Policy::Majority) => MAJORITY,
+        Some(Policy::All) => ALL,
+        Some(Policy::K(k)) if (1..MAJORITY).contains(&k) => k,
+        Some(Policy::K(k)) => {
+            let text = format!("{k} acknowledgements; from 1 to {} can be asked for", MAJORITY - 1);
+            return Err(ProtocolError::malformed("put", text));
+        }
+    };
+    out.push(acks << 4 | byte_of(durability));
+    Ok(())
 }
 
 pub(crate) fn put_id(out: &mut Vec<u8>, id: BlobId) {

@@ -1,13 +1,13 @@
 //! What the heads of frames say.
 
-use afterbay_blob_format::{BlobId, Properties};
+use afterbay_blob_format::{BlobId, PartitionId, Properties};
 use afterbay_blob_router::{BlobInfo, ByteRange, PutBlob, PutOptions};
 
 use crate::auth::{Nonce, Proof};
 use crate::buckets::{BucketSettings, ListRequest};
 use crate::error::{ProtocolError, Result};
 use crate::failure::Failure;
-use crate::fields::{Fields, put_durability, put_id, put_optional_id};
+use crate::fields::{Fields, put_acknowledgement, put_id, put_optional_id};
 use crate::frame::{Frame, Kind, encode_frame};
 use crate::keys::{CreatedKey, NewKey};
 use crate::target::{Name, Target};
@@ -78,6 +78,8 @@ pub enum Request {
     ScrubStart {
         /// Bytes that it reads in a second, of each disk; at least 1.
         bytes_per_s: u64,
+        /// Of this partition alone.
+        partition: Option<PartitionId>,
     },
     /// What the scrub that runs, or the last one, has found.
     ScrubStatus,
@@ -217,8 +219,12 @@ impl Message for Request {
                 encode_text(bucket, &mut head)?;
                 Kind::DeleteBucket
             }
-            Request::ScrubStart { bytes_per_s } => {
+            Request::ScrubStart { bytes_per_s, partition } => {
                 head.extend_from_slice(&bytes_per_s.to_be_bytes());
+                // Servers of before know none.
+                if let Some(partition) = partition {
+                    head.extend_from_slice(&partition.0.to_be_bytes());
+                }
                 Kind::ScrubStart
             }
             Request::ScrubStatus => Kind::ScrubStatus,
@@ -260,7 +266,14 @@ pub fn parse_request(frame: &Frame) -> Result<Request> {
         Kind::ListKeys => Request::ListKeys,
         Kind::SetBucket => Request::SetBucket(BucketSettings::parse(&mut fields)?),
         Kind::DeleteBucket => Request::DeleteBucket(parse_text(&mut fields)?),
-        Kind::ScrubStart => Request::ScrubStart { bytes_per_s: fields.u64()? },
+        Kind::ScrubStart => {
+            let bytes_per_s = fields.u64()?;
+            let partition = match fields.remaining() {
+                0 => None,
+                _ => Some(PartitionId(fields.u64()?)),
+            };
+            Request::ScrubStart { bytes_per_s, partition }
+        }
         Kind::ScrubStatus => Request::ScrubStatus,
         Kind::ScrubStop => Request::ScrubStop,
         other => return Err(ProtocolError::malformed("request", format!("{other:?} is none"))),
@@ -296,7 +309,7 @@ impl PutHead {
     fn encode(&self, head: &mut Vec<u8>) -> Result<()> {
         let options = &self.options;
         head.extend_from_slice(&options.container.to_be_bytes());
-        put_durability(head, options.durability);
+        put_acknowledgement(head, options.durability, options.acks)?;
         head.extend_from_slice(&options.expires_ms.unwrap_or(0).to_be_bytes());
         head.extend_from_slice(&options.content_bytes.unwrap_or(UNKNOWN).to_be_bytes());
         head.extend_from_slice(&options.content_bytes_max.unwrap_or(UNKNOWN).to_be_bytes());
@@ -307,7 +320,7 @@ impl PutHead {
 
     fn parse(fields: &mut Fields) -> Result<Self> {
         let container = fields.u32()?;
-        let durability = fields.durability()?;
+        let (durability, acks) = fields.acknowledgement()?;
         let expires_ms = Some(fields.u64()?).filter(|ms| *ms != 0);
         let content_bytes = Some(fields.u64()?).filter(|bytes| *bytes != UNKNOWN);
         let content_bytes_max = Some(fields.u64()?).filter(|bytes| *bytes != UNKNOWN);
@@ -316,6 +329,7 @@ impl PutHead {
         let options = PutOptions {
             container,
             durability,
+            acks,
             is_named: false, // not sent: the server sees the name
             expires_ms,
             content_bytes,

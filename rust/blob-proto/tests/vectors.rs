@@ -13,7 +13,7 @@ use afterbay_blob_proto::{
     Target, client_proof, encode_data, encode_keys, parse_keys, parse_request, server_proof,
     verify_data,
 };
-use afterbay_blob_router::{BlobInfo, ByteRange, Durability, PutBlob, PutOptions};
+use afterbay_blob_router::{BlobInfo, ByteRange, Durability, Policy, PutBlob, PutOptions};
 use bytes::Bytes;
 use uuid::Uuid;
 
@@ -46,12 +46,18 @@ fn put_options() -> PutOptions {
     PutOptions {
         container: 7,
         durability: Some(Durability::Paranoid),
+        acks: None,
         is_named: false,
         expires_ms: Some(1_900_000_000_000),
         content_bytes: Some(19),
         content_bytes_max: None,
         properties: properties(),
     }
+}
+
+fn acked(acks: Policy) -> PutHead {
+    let options = PutOptions { acks: Some(acks), ..put_options() };
+    PutHead { options, name: None }
 }
 
 fn requests() -> Vec<(&'static str, Request)> {
@@ -71,6 +77,8 @@ fn requests() -> Vec<(&'static str, Request)> {
     vec![
         ("authenticate", Request::Authenticate { key, nonce: [2; 32], proof }),
         ("put", Request::Put(PutHead { options: put_options(), name: None })),
+        ("put-acks", Request::Put(acked(Policy::K(2)))),
+        ("put-acks-all", Request::Put(acked(Policy::All))),
         ("put-named", Request::Put(PutHead { name: Some(name()), ..PutHead::default() })),
         ("get", get(None)),
         ("get-range", get(Some(ByteRange::Inclusive(3, 9)))),
@@ -89,7 +97,11 @@ fn requests() -> Vec<(&'static str, Request)> {
         ("list-keys", Request::ListKeys),
         ("set-bucket", Request::SetBucket(settings)),
         ("delete-bucket", Request::DeleteBucket("papers".to_owned())),
-        ("scrub-start", Request::ScrubStart { bytes_per_s: 32 << 20 }),
+        ("scrub-start", Request::ScrubStart { bytes_per_s: 32 << 20, partition: None }),
+        (
+            "scrub-start-partition",
+            Request::ScrubStart { bytes_per_s: 32 << 20, partition: Some(ID.partition) },
+        ),
         ("scrub-status", Request::ScrubStatus),
         ("scrub-stop", Request::ScrubStop),
     ]

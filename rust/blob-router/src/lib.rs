@@ -40,7 +40,7 @@ mod upload;
 pub use afterbay_blob_format::{
     BlobId, ChecksumTable, FormatError, PartitionId, Properties, PropertyClass,
 };
-pub use afterbay_blob_store::{Durability, FileRange, Put};
+pub use afterbay_blob_store::{Durability, FileRange, Policy, Put};
 pub use composite::{ChunkPart, OpenBlob};
 pub use error::{Error, Result, SourceError};
 pub use options::RouterOptions;

@@ -3,7 +3,7 @@
 use afterbay_blob_format::{
     BlobId, COMPOSITE_PROPERTY, ChunkList, Crc32c, Properties, PropertyClass,
 };
-use afterbay_blob_store::{Durability, Put};
+use afterbay_blob_store::{Durability, Policy, Put};
 use bytes::{Bytes, BytesMut};
 use futures_util::StreamExt;
 use tokio::sync::OwnedSemaphorePermit;
@@ -94,6 +94,7 @@ async fn put_metadata(router: &Router, list: &ChunkList, options: &PutOptions) -
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Record {
     pub(crate) durability: Durability,
+    acks: Option<Policy>,
     container: u32,
     expires_ms: u64,
 }
@@ -104,6 +105,7 @@ impl Record {
         let asked = router.options.durability_of(options.container, options.durability);
         Record {
             durability: asked.max(least),
+            acks: options.acks,
             container: options.container,
             expires_ms: options.expires_ms.unwrap_or(0),
         }
@@ -134,7 +136,7 @@ impl Record {
                 container: self.container,
                 fresh: true,
             };
-            match store.put(put, self.durability).await {
+            match store.put_acked(put, self.durability, self.acks).await {
                 Ok(()) => return Ok(id),
                 Err(error) if retries(&error) => {
                     tracing::info!(partition = %id.partition, %error, "put into another partition");

@@ -4,7 +4,7 @@ use std::fmt::Debug;
 use std::ops::Range;
 
 use afterbay_blob_format::{BlobId, Properties};
-use afterbay_blob_store::Durability;
+use afterbay_blob_store::{Durability, Policy};
 use async_trait::async_trait;
 use bytes::Bytes;
 use futures_util::StreamExt;
@@ -60,6 +60,8 @@ pub struct PutOptions {
     pub container: u32,
     /// When to acknowledge; `None`: as the container says.
     pub durability: Option<Durability>,
+    /// How many replicas have to acknowledge; `None`: as the server says.
+    pub acks: Option<Policy>,
     /// A name will point to it, and names outlive a loss of power: stored at [`Durability::Durable`] at least.
     pub is_named: bool,
     /// From when on the blob is expired, in milliseconds since 1970; `None` is never.

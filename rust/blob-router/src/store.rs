@@ -5,11 +5,11 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use afterbay_blob_format::{BlobId, ChecksumTable, PartitionId, Properties};
-use afterbay_blob_store::{Durability, FileRange, Put};
+use afterbay_blob_store::{Durability, FileRange, Policy, Put};
 use async_trait::async_trait;
 use bytes::Bytes;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// Keeps chunks: blobs that are one record each. A datanode is one; a node of a cluster is one too, which sends each request to
 /// the replicas of the chunk's partition and waits for a quorum of them.
@@ -26,6 +26,22 @@ pub trait ChunkStore: Send + Sync + Debug {
     /// [`crate::Error::ReadOnly`], [`crate::Error::OutOfSpace`] and [`crate::Error::Collision`] say that nothing of it was
     /// written; behind any other error it may be there, now or when its partition is opened again.
     async fn put(&self, put: Put, durability: Durability) -> Result<()>;
+
+    /// The same, when so many replicas have acknowledged; `None`: as many as the store says. A store of one replica each refuses
+    /// what one cannot do, by [`crate::Error::Invalid`].
+    async fn put_acked(
+        &self,
+        put: Put,
+        durability: Durability,
+        acks: Option<Policy>,
+    ) -> Result<()> {
+        match acks {
+            Some(acks) if acks.acknowledgements(1) > 1 => Err(Error::Invalid(format!(
+                "{acks} acknowledgements: this server has one replica of each blob; leave that out, or say 'all'"
+            ))),
+            _ => self.put(put, durability).await,
+        }
+    }
 
     /// Opens a chunk for reading. A store that has it on another machine begins to fetch it.
     async fn open(&self, id: BlobId, include: Include) -> Result<Arc<dyn Chunk>>;

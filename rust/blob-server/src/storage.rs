@@ -1,16 +1,14 @@
 //! What a server keeps blobs on: disks of its own, or replicas of a cluster.
 
-use afterbay_blob_node::ClusterNode;
+use afterbay_blob_node::{ClusterNode, ScrubCommand};
 use afterbay_blob_router::{Error, Result};
+use afterbay_blob_store::PartitionId;
 use serde_json::Value;
 
 use crate::node::{
     CHUNK_BYTES, Datanode, DiskStatus, NodeStatus, PartitionState, PartitionStatus, ScrubReport,
     space_of,
 };
-
-const SCRUBS_BY_ITSELF: &str = "a node of a cluster verifies its replicas by itself, every two weeks, and fetches what is damaged from \
-                                others; 'cluster status' shows what is missing";
 
 /// What a server keeps blobs on. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -63,25 +61,18 @@ impl Storage {
         }
     }
 
-    /// Begins to verify everything that is stored.
-    pub(crate) fn start_scrub(&self, bytes_per_s: u64) -> Result<ScrubReport> {
-        self.disks()?.start_scrub(bytes_per_s)
-    }
-
-    /// What the scrub that runs, or the last one, has found.
-    pub(crate) fn scrub_report(&self) -> Result<ScrubReport> {
-        Ok(self.disks()?.scrub_report())
-    }
-
-    /// Tells the scrub that runs to stop.
-    pub(crate) fn stop_scrub(&self) -> Result<ScrubReport> {
-        Ok(self.disks()?.stop_scrub())
-    }
-
-    fn disks(&self) -> Result<&Datanode> {
-        match self {
-            Storage::Disks(node) => Ok(node),
-            Storage::Cluster(_) => Err(Error::Invalid(SCRUBS_BY_ITSELF.to_owned())),
+    /// Begins to verify what is stored on this machine, or ends that, and says how far it is.
+    pub(crate) async fn scrub(&self, command: ScrubCommand) -> Result<ScrubReport> {
+        match (self, command) {
+            (Storage::Cluster(node), command) => match node.scrub(command).await {
+                Ok(report) => report.map_err(Error::Invalid),
+                Err(error) => Err(unavailable(error.to_string())),
+            },
+            (Storage::Disks(node), ScrubCommand::Start { bytes_per_s, partition }) => {
+                node.start_scrub(bytes_per_s, partition.map(PartitionId))
+            }
+            (Storage::Disks(node), ScrubCommand::Status) => Ok(node.scrub_report()),
+            (Storage::Disks(node), ScrubCommand::Stop) => Ok(node.stop_scrub()),
         }
     }
 

@@ -118,6 +118,10 @@ fn describe() {
 }
 
 fn describe_cluster() {
+    describe_counter!(
+        "afterbay_blob_cluster_scrubbed_bytes_total",
+        "Bytes that scrubs of this node's replicas read since its start"
+    );
     describe_gauge!("afterbay_blob_cluster_node_down", "1 if this node takes that one for down");
     describe_gauge!("afterbay_blob_cluster_node_connected", "1 if this node can send to that one");
     describe_gauge!(
@@ -129,6 +133,15 @@ fn describe_cluster() {
         "Blobs of this node that that one is not known to have"
     );
     describe_gauge!("afterbay_blob_cluster_missing_bytes", "Bytes of these blobs");
+    describe_gauge!(
+        "afterbay_blob_cluster_scrub_verified_seconds",
+        Unit::Seconds,
+        "When the replica of this node was verified as a whole that was verified first, in seconds since 1970; NaN: one never was"
+    );
+    describe_gauge!(
+        "afterbay_blob_cluster_scrub_blobs",
+        "Blobs that the last scrub of each replica of this node found damaged, by what became of them"
+    );
     describe_gauge!(
         "afterbay_blob_cluster_replicas",
         "Replicas of this node by whether they have compared themselves with the others"
@@ -222,9 +235,27 @@ fn set_cluster(report: &Value) {
         set_sum("afterbay_blob_cluster_missing_blobs", &|peer| peer["missing"]["blobs"].as_u64());
         set_sum("afterbay_blob_cluster_missing_bytes", &|peer| peer["missing"]["bytes"].as_u64());
     }
+    set_scrubs(report, &replicas);
     let filled = replicas.iter().filter(|replica| replica["filled"] == true).count();
     for (state, count) in [("filled", filled), ("not-filled", replicas.len() - filled)] {
         gauge!("afterbay_blob_cluster_replicas", "state" => state).set(count as f64);
+    }
+}
+
+/// What became of the replicas' verifications.
+fn set_scrubs(report: &Value, replicas: &[Value]) {
+    let verified: Option<Vec<u64>> =
+        replicas.iter().map(|replica| replica["scrub"]["verified_ms"].as_u64()).collect();
+    let first = verified.and_then(|verified| verified.into_iter().min());
+    gauge!("afterbay_blob_cluster_scrub_verified_seconds")
+        .set(first.map_or(f64::NAN, |first_ms| first_ms as f64 / 1000.0));
+    for key in ["damaged", "repaired", "left"] {
+        let last = replicas.iter().map(|replica| &replica["scrub"]["last"][key]);
+        let sum: u64 = last.filter_map(Value::as_u64).sum();
+        gauge!("afterbay_blob_cluster_scrub_blobs", "state" => key).set(sum as f64);
+    }
+    if let Some(bytes) = report["scrub"]["verified_bytes"].as_u64() {
+        metrics::counter!("afterbay_blob_cluster_scrubbed_bytes_total").absolute(bytes);
     }
 }
 
@@ -347,6 +378,25 @@ mod tests {
         assert!(text.contains("lag_records{node=\"n2\"} NaN\n"), "{text}");
         assert!(text.contains("missing_blobs{node=\"n2\"} NaN\n"), "{text}");
         assert!(text.contains("missing_bytes{node=\"n2\"} 14\n"), "{text}");
+    }
+
+    #[test]
+    fn the_replica_that_was_verified_first_counts() {
+        let metrics = |second: Value| {
+            let recorder = PrometheusBuilder::new().build_recorder();
+            let last = serde_json::json!({ "damaged": 3, "repaired": 2, "left": 1 });
+            let first = serde_json::json!({ "scrub": { "verified_ms": 5000, "last": last } });
+            let second = serde_json::json!({ "scrub": { "verified_ms": second, "last": null } });
+            let report = serde_json::json!({ "scrub": { "verified_bytes": 9 } });
+            metrics::with_local_recorder(&recorder, || set_scrubs(&report, &[first, second]));
+            recorder.handle().render()
+        };
+        let text = metrics(4000.into());
+        assert!(text.contains("scrub_verified_seconds 4\n"), "{text}");
+        assert!(text.contains("scrub_blobs{state=\"left\"} 1\n"), "{text}");
+        assert!(text.contains("scrubbed_bytes_total 9\n"), "{text}");
+        let text = metrics(Value::Null);
+        assert!(text.contains("scrub_verified_seconds NaN\n"), "{text}");
     }
 
     #[test]

@@ -5,6 +5,8 @@
 mod buckets;
 mod cli;
 mod cluster;
+mod cluster_acks;
+mod cluster_scrub;
 mod common;
 mod cut_off;
 mod cycles;

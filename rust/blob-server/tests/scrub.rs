@@ -221,7 +221,7 @@ async fn put(node: &Datanode, number: u64) -> Option<BlobId> {
 }
 
 fn scrubbed(node: &Datanode) -> ScrubReport {
-    node.start_scrub(1 << 30).unwrap();
+    node.start_scrub(1 << 30, None).unwrap();
     Wait::block("the scrub has ended", || !node.scrub_report().is_running());
     node.scrub_report()
 }
@@ -243,7 +243,7 @@ async fn what_cannot_be_read_is_told_from_what_is_damaged() {
     volume.each(SimDisk::heal_reads);
     assert_eq!(scrubbed(&node).found.all(), 0);
     node.shut_down();
-    assert!(node.start_scrub(1).unwrap_err().to_string().contains("shutting down"));
+    assert!(node.start_scrub(1, None).unwrap_err().to_string().contains("shutting down"));
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -247,6 +247,8 @@ impl World {
                     let event = Event::Store { node: address, run, call, partition, operation };
                     self.events.add(after, event);
                 }
+                // Nobody asks a node for a scrub, and without that, none is ended.
+                Action::EndScrub { .. } => {}
                 Action::Answer { call, answer } => {
                     self.note(format_args!("n{address} > client {call} {answer:?}"));
                     // A client's connection doubles nothing.

@@ -32,6 +32,7 @@
 //! there are none in here.
 
 mod blob_state;
+mod byte_rate;
 mod changes;
 mod clock;
 mod commit;
@@ -51,6 +52,7 @@ mod mark_file;
 mod medium;
 mod options;
 mod partition;
+mod policy;
 mod reader;
 mod real;
 mod record;
@@ -68,6 +70,7 @@ mod sync_point;
 mod writer;
 
 pub use afterbay_blob_format::{BlobId, PartitionId, Properties, PropertyClass, RecordKind};
+pub use byte_rate::ByteRate;
 pub use clock::{Clock, SystemClock};
 pub use compaction::{CompactionOptions, CompactionReport, Pacer, Unpaced};
 pub use directory::{Directory, StoreFile, Tree, Wait, make_folder, read_whole, write_whole};
@@ -77,11 +80,12 @@ pub use journal::{Change, Changes};
 pub use lock::lock;
 pub use options::{Durability, Operation, Options, Origin, Put, Write, Written};
 pub use partition::{Partition, Status};
+pub use policy::{InvalidPolicy, Policy};
 pub use reader::{BlobReader, FileRange};
 pub use real::RealDirectory;
 pub use record::{Content, Record};
 pub use recovery::Recovery;
-pub use replica::Damage;
+pub use replica::{Damage, Recount};
 pub use scan::DamagedRange;
 pub use scrub::{Finding, Flaw, Harm, Scrubbed};
 pub use sync_point::{SyncPoint, SyncScope};

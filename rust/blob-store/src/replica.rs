@@ -7,17 +7,19 @@ use afterbay_blob_format::{BlobId, Manifest, RecordKind, ReplicaState};
 use bytes::Bytes;
 use uuid::Uuid;
 
-use crate::blob_state::{BlobState, Place};
+use crate::blob_state::{BlobState, Condition, Place};
 use crate::compaction::Pacer;
 use crate::directory::Wait;
 use crate::error::Result;
 use crate::log_file::log_number;
+use crate::manifest_file;
 use crate::options::{Durability, Written};
 use crate::partition::Partition;
 use crate::record::{Content, Record};
+use crate::repair::repair_index;
 use crate::request::Request;
-use crate::scrub::Scrubbed;
-use crate::sealed::is_gapless;
+use crate::scrub::{Finding, Scrubbed};
+use crate::sealed::{index_number, is_gapless};
 use crate::writer::read_back;
 
 /// What of a partition is not as it was written, and can be had from other replicas.
@@ -27,8 +29,19 @@ pub struct Damage {
     pub ids: Vec<BlobId>,
     /// Places of which nobody knows whose they are: what they said is found by comparing all blobs with another replica.
     pub unknown: usize,
+    /// Files in which something is damaged that is stored a second time or can be computed again: [`Partition::mend`] them.
+    pub spare: Vec<String>,
     /// What was looked at.
     pub scrubbed: Scrubbed,
+}
+
+/// What of some blobs is not as it was written, counted anew.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Recount {
+    /// Blobs of which a record that counts is damaged or cannot be read.
+    pub damaged: Vec<BlobId>,
+    /// So many others are deleted or expired, and nothing but their content is damaged: nobody reads it.
+    pub garbage: usize,
 }
 
 impl Partition {
@@ -169,12 +182,28 @@ impl Partition {
     /// Verifies everything that is stored, as [`Partition::scrub`] does, and says what to ask other replicas for. Damage in
     /// records that another one has replaced is none.
     pub fn damage(&self, pacer: &dyn Pacer) -> Result<Damage> {
-        let (mut ids, mut unknown) = (BTreeSet::new(), 0);
-        let scrubbed = self.scrub(pacer, &mut |finding| match finding.blob {
-            Some(id) => {
-                ids.insert(id);
+        self.damage_and_tell(pacer, &mut |_| ())
+    }
+
+    /// The same, and gives each place that is not as it was written to `tell`.
+    pub fn damage_and_tell(
+        &self,
+        pacer: &dyn Pacer,
+        tell: &mut dyn FnMut(&Finding),
+    ) -> Result<Damage> {
+        let (mut ids, mut unknown, mut spare) = (BTreeSet::new(), 0, BTreeSet::new());
+        let scrubbed = self.scrub(pacer, &mut |finding| {
+            tell(&finding);
+            match finding.blob {
+                Some(id) => {
+                    ids.insert(id);
+                }
+                None if finding.is_of_unknown() && is_log(&finding.file) => unknown += 1,
+                // The manifest is in memory, too.
+                None => {
+                    spare.insert(finding.file);
+                }
             }
-            None => unknown += usize::from(finding.is_of_unknown() && is_log(&finding.file)),
         })?;
         let mut damaged = Vec::new();
         for id in ids {
@@ -182,7 +211,52 @@ impl Partition {
                 damaged.push(id);
             }
         }
-        Ok(Damage { ids: damaged, unknown, scrubbed })
+        Ok(Damage { ids: damaged, unknown, spare: spare.into_iter().collect(), scrubbed })
+    }
+
+    /// Writes again what is stored a second time or can be computed again: the indexes and the manifest among these files. How many
+    /// of them are whole then, read from the disk once more. The damaged header of a segment stays until the segment is compacted.
+    pub fn mend(&self, files: &[String]) -> Result<usize> {
+        let mut mended = 0;
+        for file in files {
+            if self.write_spare_again(file)? {
+                mended += usize::from(self.is_spare_whole(file)?);
+            }
+        }
+        Ok(mended)
+    }
+
+    fn write_spare_again(&self, file: &str) -> Result<bool> {
+        if let Some(number) = index_number(file) {
+            let writer = self.writer();
+            repair_index(&*writer.directory, &self.shared, number)?;
+            return Ok(true);
+        }
+        if file != manifest_file::NAME {
+            return Ok(false);
+        }
+        let mut writer = self.writer();
+        self.shared.check_writable()?;
+        let manifest = writer.manifest.clone();
+        writer.publish_manifest(&self.shared, manifest)?;
+        Ok(true)
+    }
+
+    /// Reads what counts of these blobs once more, from the disk, as if nothing were known of an earlier reading.
+    pub fn recount(&self, ids: &[BlobId]) -> Result<Recount> {
+        let now_ms = self.writer().clock.now_ms();
+        let mut recount = Recount::default();
+        for &id in ids {
+            let state = self.state(id)?;
+            let is_put_damaged = any_damaged(state.put.iter())?;
+            let is_alive = state.condition(now_ms) == Condition::Alive;
+            if any_damaged(state.facts())? || (is_put_damaged && is_alive) {
+                recount.damaged.push(id);
+            } else {
+                recount.garbage += usize::from(is_put_damaged);
+            }
+        }
+        Ok(recount)
     }
 
     /// Segments in which records are lost or cannot be read, of which nobody here knows what they said. As long as there are any,
@@ -206,13 +280,17 @@ impl Partition {
 
     fn counts_on_damage(&self, id: BlobId) -> Result<bool> {
         let state = self.state(id)?;
-        for place in state.put.iter().chain(state.facts()) {
-            if is_damaged(place)? {
-                return Ok(true);
-            }
-        }
-        Ok(false)
+        any_damaged(state.put.iter().chain(state.facts()))
     }
+}
+
+fn any_damaged<'a>(places: impl Iterator<Item = &'a Place>) -> Result<bool> {
+    for place in places {
+        if is_damaged(place)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 fn is_log(file: &str) -> bool {

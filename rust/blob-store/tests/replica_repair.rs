@@ -9,7 +9,7 @@ use afterbay_blob_format::Manifest;
 use afterbay_blob_store::sim::SimDisk;
 use afterbay_blob_store::{
     BlobId, CompactionOptions, Damage, Durability, Error, Identities, Partition, Record,
-    RecordKind, Result, Unpaced, Written,
+    RecordKind, Recount, Result, Unpaced, Written,
 };
 use uuid::Uuid;
 
@@ -20,6 +20,7 @@ use crate::common::sectors::{
 use crate::common::{PARTITION, blob_id, everything, scrub, small_options};
 
 const DURABLE: Durability = Durability::Durable;
+const MANIFEST: &str = "MANIFEST";
 
 fn damage(partition: &Partition) -> Damage {
     Damage { scrubbed: Default::default(), ..partition.damage(&Unpaced).unwrap() }
@@ -82,6 +83,43 @@ fn damaged_blobs_are_repaired_from_another_replica_and_their_segment_is_compacte
     let one = reopen(&disk, one);
     assert_there(&one, 1..=4);
     assert!(matches!(body(&one, 5), Err(Error::Deleted(_))));
+}
+
+#[test]
+fn what_is_stored_twice_is_mended_and_read_again() {
+    let (disk, one, _) = two_replicas();
+    disk.turn_bit(FIRST_INDEX, 4096 + 100);
+    disk.turn_bit(MANIFEST, 20);
+    // The header of a segment, which its manifest has, too.
+    disk.turn_bit(FIRST_LOG, 30);
+    let mut told = 0;
+    let found = one.damage_and_tell(&Unpaced, &mut |_| told += 1).unwrap();
+    assert_eq!(
+        (told, &found.spare[..]),
+        (3, &[FIRST_INDEX, FIRST_LOG, MANIFEST].map(str::to_owned)[..])
+    );
+    assert_eq!(found.ids, []);
+    assert_eq!(one.mend(&found.spare).unwrap(), 2, "all but the header");
+    assert_eq!(damage(&one), Damage { spare: vec![FIRST_LOG.to_owned()], ..damaged([]) });
+    assert_there(&reopen(&disk, one), 1..=4);
+}
+
+/// The one who counts again does not believe who has written it again.
+#[test]
+fn what_counts_is_counted_again() {
+    let (disk, one, other) = two_replicas();
+    let ids = [1, 2, 5].map(blob_id);
+    for blob in 0..5 {
+        disk.turn_bit(FIRST_LOG, record(blob) + 1_000);
+    }
+    assert_eq!(one.recount(&ids).unwrap(), Recount { damaged: ids[..2].to_vec(), garbage: 1 });
+    assert_eq!(repair(&one, &other, 1)[0], Written::Now);
+    assert_eq!(one.recount(&ids).unwrap(), Recount { damaged: vec![ids[1]], garbage: 1 });
+    assert_eq!(repair(&one, &other, 2)[0], Written::Now);
+    assert_eq!(one.recount(&ids).unwrap(), Recount { damaged: vec![], garbage: 1 });
+    // A delete is missed by all who read, whatever becomes of the content.
+    disk.turn_bit(FIRST_LOG, record(5) + 40);
+    assert_eq!(one.recount(&ids).unwrap(), Recount { damaged: vec![ids[2]], garbage: 0 });
 }
 
 /// Each replica is damaged elsewhere.

@@ -35,7 +35,13 @@ struct Group {
 impl Buffer {
     pub(crate) fn new() -> Self {
         let (index, groups) = (HashMap::new(), Vec::new());
-        Self { index, groups, earliest_end: i64::MAX, scratch: Vec::new(), changes: Changes::default() }
+        Self {
+            index,
+            groups,
+            earliest_end: i64::MAX,
+            scratch: Vec::new(),
+            changes: Changes::default(),
+        }
     }
 
     pub(crate) fn groups(&self) -> usize {
@@ -189,7 +195,7 @@ pub(crate) fn encode(value: &Value, bytes: &mut Vec<u8>) -> Result<(), EvalError
 
 #[cfg(test)]
 mod tests {
-    use afterbay_edge_plan::{Accumulator, Assignment, Kind, Window, Windowing};
+    use afterbay_edge_plan::{Accumulator, Assignment, Kind, Part, Window, Windowing};
 
     use super::*;
 

@@ -270,10 +270,6 @@ impl Groups {
         self.groups.len()
     }
 
-    fn get(&self, key: &[u8]) -> Option<&Group> {
-        self.index.get(key).and_then(|&place| self.groups.get(place))
-    }
-
     fn get_mut(&mut self, key: &[u8]) -> Option<&mut Group> {
         self.index.get(key).and_then(|&place| self.groups.get_mut(place))
     }

@@ -10,7 +10,7 @@ use afterbay_blob_proto::{
     FrameReader, Hello, Kind, ListRequest, Listing, Message, Name, PutHead, Request, Response,
     Target, encode_data, encode_frame, parse_request, verify_data,
 };
-use afterbay_blob_router::{BlobInfo, ByteRange, Durability, PutBlob, PutOptions};
+use afterbay_blob_router::{BlobInfo, ByteRange, Durability, Policy, PutBlob, PutOptions};
 use bytes::Bytes;
 use futures_util::FutureExt;
 use uuid::Uuid;
@@ -68,6 +68,7 @@ pub(crate) fn frames(bytes: &[u8]) -> String {
 pub(crate) fn request_seeds() -> Vec<Vec<u8>> {
     let options = PutOptions {
         container: 7,
+        acks: Some(Policy::Majority),
         content_bytes: Some(5),
         properties: Properties::default().with(PropertyClass::User, "a", "b"),
         ..PutOptions::default()
@@ -92,7 +93,7 @@ pub(crate) fn request_seeds() -> Vec<Vec<u8>> {
             durability: Some(Durability::Durable),
         }),
         Request::DeleteBucket("bucket".to_owned()),
-        Request::ScrubStart { bytes_per_s: 9 },
+        Request::ScrubStart { bytes_per_s: 9, partition: Some(ID.partition) },
     ])
 }
 

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use afterbay_blob_cluster::{
     Action, Body, ClientAnswer, ClientError, ClientRequest, ClusterMap, Content, Durability, Head,
     LocalStore, Message, Node, NodeId, NodeOptions, NodeStatus, Now, Placement, Policy, Record,
-    Refusal, Rules, Source, StoreAnswer, StoreOperation,
+    Refusal, Rules, ScrubRefusal, Source, StoreAnswer, StoreOperation,
 };
 use afterbay_blob_format::{BlobId, PartitionId, RecordKind};
 use afterbay_blob_store::sim::SimDisk;
@@ -403,6 +403,8 @@ impl Cluster {
                         Event::Stored { node: node.clone(), run: machine.run, call, answer };
                     self.later(1, event);
                 }
+                // Scrubs of these stores do not wait: they have ended.
+                Action::EndScrub { .. } => {}
                 Action::Answer { call, answer } => {
                     let before = self.answers.insert(call, answer);
                     assert_eq!(before, None, "answered twice");
@@ -469,6 +471,26 @@ impl Cluster {
         let actions = machine.node.as_mut().unwrap().on_client(now, call, request);
         self.perform(node, actions);
         call
+    }
+
+    /// Somebody asks a node for a scrub.
+    pub fn scrub(
+        &mut self,
+        node: &NodeId,
+        partition: Option<PartitionId>,
+    ) -> Result<(), ScrubRefusal> {
+        let machine = self.machines.get_mut(node).unwrap();
+        let now = machine.now(self.now_ms);
+        let actions = machine.node.as_mut().unwrap().scrub(now, partition, 1 << 20)?;
+        self.perform(node, actions);
+        Ok(())
+    }
+
+    pub fn stop_scrub(&mut self, node: &NodeId) {
+        let machine = self.machines.get_mut(node).unwrap();
+        let now = machine.now(self.now_ms);
+        let actions = machine.node.as_mut().unwrap().stop_scrub(now);
+        self.perform(node, actions);
     }
 
     pub fn answer(&mut self, call: u64) -> Option<ClientAnswer> {

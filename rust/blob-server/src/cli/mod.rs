@@ -4,6 +4,7 @@ mod bucket;
 mod client;
 mod cluster;
 mod cluster_certificate;
+mod cluster_scrub;
 mod cluster_status;
 mod delete;
 mod files;
@@ -47,6 +48,7 @@ pub use serve::ServeArgs;
         afterbay blob ls papers/\n  \
         afterbay blob put photos papers/photos/ --recursive\n  \
         afterbay blob cluster init demo --nodes 3\n  \
+        afterbay blob scrub --cluster demo/map.toml\n  \
         afterbay blob key create flink --bucket checkpoints=read,write --out flink.key\n\
         Exit codes: 0 done; 1 not done, the reason is on the standard error; 2 wrong usage; 130 and 143 ended by Ctrl-C and SIGTERM.\n\
         The guide is docs/blob.md, that of a cluster docs/blob-cluster.md."
@@ -74,7 +76,7 @@ enum Command {
     Stat(list::StatArgs),
     /// Shows disks, partitions, space and request rates
     Status(status::StatusArgs),
-    /// Reads and verifies everything that is stored, and says what is damaged; needs the root key
+    /// Reads and verifies everything that is stored, and says what is damaged; a cluster's node repairs it from the others
     Scrub(scrub::ScrubArgs),
     /// Sets the durability class of a bucket, which is made if there is none
     Bucket(bucket::BucketArgs),

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use afterbay_blob_client::{Name, PutHead};
 use afterbay_blob_router::{Durability, Properties, PropertyClass, PutOptions};
-use afterbay_blob_store::{Clock, SystemClock};
+use afterbay_blob_store::{Clock, Policy, SystemClock};
 use clap::Args;
 
 use super::client::Usage;
@@ -44,6 +44,10 @@ pub(crate) struct PutArgs {
     /// When to take it for stored: fast, durable, paranoid. The default is the bucket's, or the server's
     #[arg(long, value_name = "CLASS", value_parser = values::durability)]
     durability: Option<Durability>,
+    /// How many replicas of a cluster have to acknowledge it: one, majority, all, or a number. The default is the container's, or
+    /// that of the node that is asked (serve --policy)
+    #[arg(long, value_name = "POLICY")]
+    acks: Option<Policy>,
     /// The container that it belongs to
     #[arg(long, value_name = "NUMBER", default_value_t = 0)]
     container: u32,
@@ -103,6 +107,7 @@ impl PutArgs {
         PutOptions {
             container: self.container,
             durability: self.durability,
+            acks: self.acks,
             expires_ms,
             content_bytes,
             properties,

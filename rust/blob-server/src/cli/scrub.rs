@@ -2,17 +2,21 @@
 
 use std::fmt::Write as _;
 use std::io::{IsTerminal, Write as _};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use afterbay_blob_client::Client;
+use afterbay_blob_node::ScrubCommand;
+use afterbay_blob_store::PartitionId;
 use clap::Args;
 
-use super::values::{show_bytes, show_time, size};
-use super::{Common, Failed, print};
-use crate::node::{ScrubFinding, ScrubReport, ScrubState};
+use super::cluster_scrub::How;
+use super::values::{counted, partition, show_bytes, show_time, size};
+use super::{Common, Failed, cluster_scrub, print};
+use crate::node::{RepairReport, ScrubFinding, ScrubReport, ScrubState};
 
 /// How often the server is asked how far it is.
-const PERIOD: Duration = Duration::from_millis(250);
+pub(super) const PERIOD: Duration = Duration::from_millis(250);
 
 const GOES_ON: &str =
     "; the scrub goes on in the server: 'scrub --status' shows it, 'scrub --stop' ends it";
@@ -22,29 +26,47 @@ const GOES_ON: &str =
 #[command(after_help = "Examples:\n  \
     afterbay blob scrub                              (until its end, with progress)\n  \
     afterbay blob scrub --rate 100MiB --background\n  \
-    afterbay blob scrub --status\n\
-    The server reads everything from its disks while it serves, all disks at the same time, and changes nothing. There is one scrub at a \
-    time: if one runs, this command joins it. Ctrl-C ends the command, and not the scrub.\n\
-    Exit codes: 0 nothing is damaged (so far, with --status); 1 something is, or not everything could be verified; 130 \
-    and 143 ended by Ctrl-C and SIGTERM.")]
+    afterbay blob scrub --status\n  \
+    afterbay blob scrub --cluster demo/map.toml      (all nodes of a cluster)\n\
+    The server reads everything from its disks while it serves, all disks at the same time, and changes nothing. The node of a cluster \
+    fetches what is damaged from the other replicas, writes it again, and calls it repaired when it has read it once more from the \
+    disk. There is one scrub at a time: if one runs, this command joins it. Ctrl-C ends the command, and not the scrub. A server that \
+    is started again does not go on with it.\n\
+    Needs the root key; --cluster needs cluster-key beside the map instead.\n\
+    Exit codes: 0 all is whole, in a cluster perhaps since it was repaired (so far, with --status); 1 something is damaged, or not \
+    everything could be verified; 130 and 143 ended by Ctrl-C and SIGTERM.")]
 pub(crate) struct ScrubArgs {
     /// Bytes to read in a second, of each disk
     #[arg(long, value_name = "SIZE", default_value = "32MiB", value_parser = size)]
     rate: u64,
+    /// Only this partition: a number as in the map, or the 16 digits before the '-' of an id
+    #[arg(long, value_name = "PARTITION", value_parser = partition)]
+    partition: Option<u64>,
+    /// Scrub all nodes of this map at the same time, by their own addresses and not by --server; cluster-key is beside it
+    #[arg(long, value_name = "FILE")]
+    cluster: Option<PathBuf>,
     /// Start it, and do not wait for its end
     #[arg(long)]
     background: bool,
     /// Show the scrub that runs, or the last one since the start of the server
-    #[arg(long, conflicts_with_all = ["background", "stop", "rate"])]
+    #[arg(long, conflicts_with_all = ["background", "stop", "rate", "partition"])]
     status: bool,
     /// Stop the scrub that runs
-    #[arg(long, conflicts_with_all = ["background", "rate"])]
+    #[arg(long, conflicts_with_all = ["background", "rate", "partition"])]
     stop: bool,
     #[command(flatten)]
     common: Common,
 }
 
 impl ScrubArgs {
+    fn command(&self) -> ScrubCommand {
+        match (self.status, self.stop) {
+            (true, _) => ScrubCommand::Status,
+            (_, true) => ScrubCommand::Stop,
+            _ => ScrubCommand::Start { bytes_per_s: self.rate, partition: self.partition },
+        }
+    }
+
     /// What goes on in the server if this command is ended.
     pub(crate) fn left(&self) -> &'static str {
         if self.status || self.stop { "" } else { GOES_ON }
@@ -52,6 +74,10 @@ impl ScrubArgs {
 }
 
 pub(crate) async fn run(args: ScrubArgs) -> Result<(), Failed> {
+    if let Some(map) = &args.cluster {
+        let how = How { json: args.common.json, quiet: args.common.quiet, waits: !args.background };
+        return cluster_scrub::run(map, &args.command(), how).await;
+    }
     let client = args.common.server.client()?;
     if args.status {
         return end(&args.common, &parse(&client.scrub_status().await?)?);
@@ -59,7 +85,8 @@ pub(crate) async fn run(args: ScrubArgs) -> Result<(), Failed> {
     if args.stop {
         return stop(&args.common, &client).await;
     }
-    let started = parse(&client.start_scrub(args.rate).await?)?;
+    let partition = args.partition.map(PartitionId);
+    let started = parse(&client.start_scrub(args.rate, partition).await?)?;
     if started.joined && !args.common.quiet {
         let rate = show_bytes(started.bytes_per_s);
         note(&format!("a scrub runs already, since {}, at {rate}/s", show_time(started.began_ms)));
@@ -132,7 +159,19 @@ fn progress(report: &ScrubReport, read: u64, elapsed: Duration) -> String {
     if found > 0 {
         text += &format!("  {found} damaged");
     }
+    if let Some(repair) = &report.repair {
+        text += &shown_repairs(repair);
+    }
     text
+}
+
+/// How far the repairs are, beside what was found.
+fn shown_repairs(repair: &RepairReport) -> String {
+    let (open, repaired) = (repair.open_blobs, repair.repaired_blobs);
+    if open + repaired == 0 {
+        return String::new();
+    }
+    format!("  {} to repair, {repaired} repaired", counted(open, "blob"))
 }
 
 /// `45 s`, `12 min`, `3 h 20 min`.
@@ -167,12 +206,17 @@ fn end(common: &Common, report: &ScrubReport) -> Result<(), Failed> {
 }
 
 /// What is wrong.
-fn verdict(report: &ScrubReport) -> Option<String> {
+pub(super) fn verdict(report: &ScrubReport) -> Option<String> {
     let mut reasons = Vec::new();
     let found = report.found.all();
-    if found > 0 {
-        let live = report.found.live;
-        reasons.push(format!("damaged places: {found}; {live} of them in blobs that can be read"));
+    match &report.repair {
+        Some(repair) => reasons.extend(not_repaired(repair)),
+        None if found > 0 => {
+            let live = report.found.live;
+            reasons
+                .push(format!("damaged places: {found}; {live} of them in blobs that can be read"));
+        }
+        None => {}
     }
     if !report.unfinished.is_empty() {
         reasons.push(format!("not everything could be verified: {}", report.unfinished.join("; ")));
@@ -183,7 +227,33 @@ fn verdict(report: &ScrubReport) -> Option<String> {
     Some(reasons.join("; ")).filter(|reasons| !reasons.is_empty())
 }
 
-fn text_of(report: &ScrubReport) -> Result<String, Failed> {
+/// What is damaged still.
+fn not_repaired(repair: &RepairReport) -> Vec<String> {
+    let mut reasons = Vec::new();
+    if repair.left_blobs > 0 {
+        reasons.push(format!(
+            "{} could not be repaired: no other replica that can be reached has them whole; what others have later is fetched by itself",
+            counted(repair.left_blobs, "damaged blob")
+        ));
+    }
+    if repair.places_left > 0 {
+        reasons.push(format!(
+            "{} of which nobody knows whose they were could not be compared with all other replicas",
+            counted(repair.places_left, "damaged place")
+        ));
+    }
+    let spare = repair.spare.saturating_sub(repair.mended);
+    if spare > 0 {
+        reasons.push(format!(
+            "{} with damage in what is there twice (an index or the header of a segment); blobs can be read, and compaction writes \
+             it anew",
+            counted(spare, "file")
+        ));
+    }
+    reasons
+}
+
+pub(super) fn text_of(report: &ScrubReport) -> Result<String, Failed> {
     let mut text = String::new();
     let state = match report.state {
         ScrubState::Never => return Ok("no scrub since the start of the server\n".to_owned()),
@@ -207,6 +277,27 @@ fn text_of(report: &ScrubReport) -> Result<String, Failed> {
     )?;
     if found.unreadable > 0 {
         writeln!(text, "           {} of these cannot be read", found.unreadable)?;
+    }
+    if let Some(repair) = &report.repair {
+        writeln!(
+            text,
+            "repaired   {} of {}, read once more; {} not repaired, {} deleted or expired",
+            repair.repaired_blobs,
+            counted(repair.damaged_blobs, "damaged blob"),
+            repair.left_blobs,
+            repair.garbage_blobs
+        )?;
+        if repair.places + repair.spare > 0 {
+            writeln!(
+                text,
+                "           {} of unknown blobs, {} of them compared with all replicas; {} of {} with spare data mended",
+                counted(repair.places, "place"),
+                repair.places - repair.places_left.min(repair.places),
+                repair.mended,
+                counted(repair.spare, "file")
+            )?;
+        }
+        writeln!(text, "replicas   {} of {} are done", repair.replicas_done, repair.replicas)?;
     }
     for what in &report.unfinished {
         writeln!(text, "not verified: {what}")?;
@@ -247,6 +338,47 @@ fn table(text: &mut String, findings: &[ScrubFinding]) -> Result<(), Failed> {
 mod tests {
     use super::*;
     use crate::node::ScrubCounts;
+
+    #[test]
+    fn what_was_repaired_is_no_error() {
+        let mut report = report();
+        report.found.live = 3;
+        let repair = RepairReport {
+            replicas: 2,
+            replicas_done: 2,
+            damaged_blobs: 3,
+            repaired_blobs: 3,
+            places: 1,
+            spare: 1,
+            mended: 1,
+            ..RepairReport::default()
+        };
+        report.repair = Some(repair.clone());
+        assert_eq!(verdict(&report), None);
+        let text = text_of(&report).unwrap();
+        assert!(
+            text.contains("repaired   3 of 3 damaged blobs, read once more; 0 not repaired"),
+            "{text}"
+        );
+        assert!(text.contains("1 place of unknown blobs, 1 of them compared"), "{text}");
+        for (change, says) in [
+            (
+                RepairReport { left_blobs: 1, ..repair.clone() },
+                "1 damaged blob could not be repaired",
+            ),
+            (RepairReport { places_left: 1, ..repair.clone() }, "could not be compared"),
+            (
+                RepairReport { mended: 0, ..repair.clone() },
+                "1 file with damage in what is there twice",
+            ),
+        ] {
+            report.repair = Some(change);
+            let verdict = verdict(&report).unwrap();
+            assert!(verdict.contains(says), "{verdict}");
+        }
+        let open = RepairReport { open_blobs: 4, ..repair };
+        assert_eq!(shown_repairs(&open), "  4 blobs to repair, 3 repaired");
+    }
 
     fn report() -> ScrubReport {
         ScrubReport {

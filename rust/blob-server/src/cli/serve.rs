@@ -14,8 +14,8 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use super::client::Usage;
 use super::values::{
-    container_durability, count, durability, duration, duration_or_never, show_bytes, size,
-    some_duration,
+    container_durability, container_policy, count, durability, duration, duration_or_never,
+    show_bytes, size, some_duration,
 };
 use super::{Failed, cluster, cluster_certificate, print};
 use crate::keys::KEY_FILE;
@@ -59,6 +59,9 @@ pub struct ServeArgs {
     /// has to acknowledge a delete
     #[arg(long, value_name = "POLICY", default_value = "2", requires = "cluster")]
     policy: Policy,
+    /// The same of puts into a container (cluster), for requests that do not say more; may be given several times
+    #[arg(long, value_name = "CONTAINER=POLICY", value_parser = container_policy, requires = "cluster")]
+    container_policy: Vec<(u32, Policy)>,
     /// Gives up a disk that is lost for good, by its id, which 'status' shows; may be given several times
     #[arg(long, value_name = "ID")]
     lost_disk: Vec<uuid::Uuid>,
@@ -123,6 +126,12 @@ pub struct ServeArgs {
     /// Segments with less garbage, in percent, are not compacted
     #[arg(long, value_name = "PERCENT", default_value_t = 30, value_parser = clap::value_parser!(u8).range(0..=100))]
     compact_garbage: u8,
+    /// How often each replica of a cluster's node is verified as a whole, and what is damaged fetched from the others, or 'never'
+    #[arg(long, value_name = "DURATION", default_value = "14d", value_parser = duration_or_never, requires = "cluster")]
+    scrub_interval: Duration,
+    /// Bytes that this reads in a second; by default so many that all is read in half of --scrub-interval, and 1 MiB at least
+    #[arg(long, value_name = "SIZE", value_parser = size, requires = "cluster")]
+    scrub_rate: Option<u64>,
     /// How long the content of a name that was overwritten or deleted stays, for those who are reading it
     #[arg(long, value_name = "DURATION", default_value = "60s", value_parser = duration, conflicts_with = "cluster")]
     garbage_delay: Duration,
@@ -209,13 +218,17 @@ impl ServeArgs {
         }
         let most = map.partitions.values().map(|placement| placement.replicas.len()).max();
         let most = most.unwrap_or(0);
-        if self.policy.acknowledgements(most) > most {
-            let text = format!(
-                "--policy {}: the partitions of {} have {most} replicas at most",
-                self.policy,
-                map_file.display()
-            );
-            return Err(Usage(text).into());
+        let container = |(container, policy): &(u32, Policy)| {
+            (format!("--container-policy {container}={policy}"), *policy)
+        };
+        let all = self.container_policy.iter().map(container);
+        for (option, policy) in all.chain([(format!("--policy {}", self.policy), self.policy)]) {
+            if policy.acknowledgements(most) > most {
+                let map = map_file.display();
+                let text =
+                    format!("{option}: the partitions of {map} have {most} replicas at most");
+                return Err(Usage(text).into());
+            }
         }
         let capacity_bytes = self.partition_size.unwrap_or(1 << 30);
         let segment_bytes =
@@ -242,6 +255,8 @@ impl ServeArgs {
             compact_interval_ms: milliseconds(self.compact_interval).max(1),
             // 0 would be never.
             flush_interval_ms: milliseconds(self.flush_interval).max(1),
+            scrub_interval_ms: self.scrub_interval_ms()?,
+            scrub_bytes_per_s: self.scrub_rate()?,
             ..afterbay_blob_node::NodeOptions::default()
         };
         let identity = cluster_certificate::identity(map_file, &map, &node)?;
@@ -255,9 +270,32 @@ impl ServeArgs {
             node_options,
             partition,
             policy: self.policy,
+            container_policies: self.container_policy.iter().copied().collect(),
             garbage_percent_min: self.compact_garbage,
         };
         Ok((cluster, cluster::beside(map_file, KEY_FILE)))
+    }
+
+    /// 0 is never.
+    fn scrub_interval_ms(&self) -> Result<u64, Failed> {
+        match self.scrub_interval {
+            Duration::MAX => Ok(0),
+            Duration::ZERO => {
+                Err(Usage("--scrub-interval: 0 is no time; give one, or 'never'".into()).into())
+            }
+            some => Ok(u64::try_from(some.as_millis()).unwrap_or(u64::MAX).clamp(1, u64::MAX / 4)),
+        }
+    }
+
+    /// 0: as many as are needed.
+    fn scrub_rate(&self) -> Result<u64, Failed> {
+        match self.scrub_rate {
+            Some(0) => {
+                let text = "--scrub-rate: with 0 bytes a second it does not end; give 1 or more, or '--scrub-interval never'";
+                Err(Usage(text.into()).into())
+            }
+            rate => Ok(rate.unwrap_or(0)),
+        }
     }
 
     fn options(&self) -> Result<ServeOptions, String> {

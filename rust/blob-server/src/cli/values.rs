@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use afterbay_blob_client::{Grant, Name, Target};
 use afterbay_blob_router::{BlobId, ByteRange, Durability};
+use afterbay_blob_store::{InvalidPolicy, Policy};
 pub(crate) use afterbay_values::{counted, duration, show_bytes, size};
 
 use crate::buckets::NAMES_ARE_DURABLE;
@@ -20,6 +21,14 @@ pub(crate) fn some_duration(text: &str) -> Result<Duration, String> {
 /// `7d`, or `never`, which is [`Duration::MAX`].
 pub(crate) fn duration_or_never(text: &str) -> Result<Duration, String> {
     if text == "never" { Ok(Duration::MAX) } else { duration(text) }
+}
+
+/// A partition as the map of a cluster has it (`3`), or as ids and messages do (16 hexadecimal digits).
+pub(crate) fn partition(text: &str) -> Result<u64, String> {
+    let number = if text.len() == 16 { u64::from_str_radix(text, 16) } else { text.parse() };
+    number.map_err(|_| {
+        format!("'{text}' is no partition: a number, as in the map, or the 16 digits before the '-' of an id")
+    })
 }
 
 /// `1` and more.
@@ -46,6 +55,14 @@ pub(crate) fn container_durability(text: &str) -> Result<(u32, Durability), Stri
         text.split_once('=').ok_or_else(|| format!("'{text}' is not like 7=fast"))?;
     let container = container.parse().map_err(|_| format!("'{container}' is no container"))?;
     Ok((container, durability(class)?))
+}
+
+/// `7=all`.
+pub(crate) fn container_policy(text: &str) -> Result<(u32, Policy), String> {
+    let (container, policy) =
+        text.split_once('=').ok_or_else(|| format!("'{text}' is not like 7=all"))?;
+    let container = container.parse().map_err(|_| format!("'{container}' is no container"))?;
+    Ok((container, policy.parse().map_err(|e: InvalidPolicy| e.to_string())?))
 }
 
 /// `bucket/key`.
@@ -198,6 +215,14 @@ mod tests {
         assert_eq!(duration_or_never("7d"), Ok(Duration::from_secs(7 * 86_400)));
         assert_eq!(container_durability("7=fast"), Ok((7, Durability::Fast)));
         assert!(container_durability("7").is_err());
+        assert_eq!(container_policy("7=all"), Ok((7, Policy::All)));
+        assert!(container_policy("7").is_err() && container_policy("7=0").is_err());
+    }
+
+    #[test]
+    fn partitions() {
+        assert_eq!((partition("3"), partition("00000000000000ab")), (Ok(3), Ok(0xab)));
+        assert!(partition("x").is_err() && partition("000000000000000g").is_err());
     }
 
     #[test]

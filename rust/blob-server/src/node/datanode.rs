@@ -5,6 +5,7 @@ use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
+use afterbay_blob_node::ScrubReport;
 use afterbay_blob_router::{
     BlobId, Chunk, ChunkStore, Durability, Error, Include, PartitionId, Put, Result,
 };
@@ -19,7 +20,6 @@ use super::options::NodeOptions;
 use super::pacer::Stop;
 use super::roster::{AbsentDisk, Roster};
 use super::scrub::Scrubs;
-use super::scrub_report::ScrubReport;
 use super::services::NodeServices;
 use super::status::NodeStatus;
 use super::upkeep;
@@ -136,9 +136,14 @@ impl Datanode {
         self.place(CHUNK_BYTES, &[]).await.map(|_| ())
     }
 
-    /// Begins to verify everything that is stored, `bytes_per_s` of each disk; if that is going on already, it goes on as it is.
-    pub fn start_scrub(&self, bytes_per_s: u64) -> Result<ScrubReport> {
-        self.0.scrubs.start(&self.0.disks, &self.0.absent, bytes_per_s)
+    /// Begins to verify everything that is stored, or one partition, `bytes_per_s` of each disk; if that is going on already, it goes
+    /// on as it is.
+    pub fn start_scrub(
+        &self,
+        bytes_per_s: u64,
+        partition: Option<PartitionId>,
+    ) -> Result<ScrubReport> {
+        self.0.scrubs.start(&self.0.disks, &self.0.absent, bytes_per_s, partition)
     }
 
     /// What the scrub that runs, or the last one, has found.

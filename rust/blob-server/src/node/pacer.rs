@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use afterbay_blob_store::Pacer;
+use afterbay_blob_store::{ByteRate, Pacer};
 
 /// Tells threads in the background to stop, and wakes them.
 #[derive(Debug, Default)]
@@ -27,41 +27,22 @@ impl Stop {
     }
 }
 
-/// Lets `bytes_per_s` pass on average, and what one second brings at once.
+/// Lets `bytes_per_s` pass on average, and what one second brings at once, until it is time to stop.
 #[derive(Debug)]
 pub(crate) struct TokenBucket<'a> {
-    bytes_per_s: u64,
-    bucket: Mutex<Bucket>,
+    rate: ByteRate,
     stop: &'a Stop,
-}
-
-#[derive(Debug)]
-struct Bucket {
-    /// Negative: what was taken in advance.
-    bytes: f64,
-    filled: Instant,
 }
 
 impl<'a> TokenBucket<'a> {
     pub(crate) fn new(bytes_per_s: u64, stop: &'a Stop) -> Self {
-        let bucket = Bucket { bytes: bytes_per_s as f64, filled: Instant::now() };
-        TokenBucket { bytes_per_s, bucket: Mutex::new(bucket), stop }
-    }
-
-    /// Takes tokens, and how long to wait until they are there.
-    fn take(&self, bytes: u64, now: Instant) -> Duration {
-        let rate = self.bytes_per_s.max(1) as f64;
-        let mut bucket = self.bucket.lock().unwrap_or_else(PoisonError::into_inner);
-        let since = now.saturating_duration_since(bucket.filled).as_secs_f64();
-        bucket.bytes = (bucket.bytes + since * rate).min(rate) - bytes as f64;
-        bucket.filled = now;
-        Duration::from_secs_f64((-bucket.bytes / rate).max(0.0))
+        TokenBucket { rate: ByteRate::new(bytes_per_s), stop }
     }
 }
 
 impl Pacer for TokenBucket<'_> {
     fn pace(&self, bytes: u64) -> ControlFlow<()> {
-        let wait = self.take(bytes, Instant::now());
+        let wait = self.rate.take(bytes, Instant::now());
         if self.stop.wait(wait) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 }
@@ -69,21 +50,6 @@ impl Pacer for TokenBucket<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn so_many_bytes_a_second() {
-        let stop = Stop::default();
-        let bucket = TokenBucket::new(1000, &stop);
-        let start = Instant::now();
-        assert_eq!(bucket.take(1000, start), Duration::ZERO, "a second's worth at once");
-        assert_eq!(bucket.take(500, start), Duration::from_millis(500));
-        assert_eq!(
-            bucket.take(500, start + Duration::from_millis(500)),
-            Duration::from_millis(500)
-        );
-        let later = start + Duration::from_secs(3600);
-        assert_eq!(bucket.take(2000, later), Duration::from_secs(1), "no more is saved up");
-    }
 
     #[test]
     fn it_ends_with_the_server() {

@@ -8,15 +8,17 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
+use afterbay_blob_node::{ScrubReport, ScrubState, name_of_flaw, name_of_harm};
 use afterbay_blob_router::{Error, Result};
-use afterbay_blob_store::{Clock, Finding, Flaw, Harm, Pacer, Partition, Scrubbed, SystemClock};
+use afterbay_blob_store::{
+    Clock, Finding, Flaw, Harm, Pacer, Partition, PartitionId, Scrubbed, SystemClock,
+};
 
 use super::disk::Disk;
 use super::hosted::Hosted;
 use super::layout::Layout;
 use super::pacer::{Stop, TokenBucket};
 use super::roster::AbsentDisk;
-use super::scrub_report::{ScrubReport, ScrubState, name_of_flaw, name_of_harm};
 
 /// The scrub that runs, or the last one.
 #[derive(Debug, Default)]
@@ -36,18 +38,21 @@ struct Current {
 struct Scrub {
     stop: Stop,
     report: Mutex<ScrubReport>,
+    /// Not of one partition alone.
+    of_all: bool,
 }
 
 /// A partition to be read, and how many bytes that was to be at the start.
 type Planned = (Arc<Hosted>, u64);
 
 impl Scrubs {
-    /// Starts a scrub of all disks; tells about the one that runs, if one does.
+    /// Starts a scrub of all disks, or of one partition; tells about the one that runs, if one does.
     pub(crate) fn start(
         &self,
         disks: &[Arc<Disk>],
         absent: &[AbsentDisk],
         bytes_per_s: u64,
+        only: Option<PartitionId>,
     ) -> Result<ScrubReport> {
         if bytes_per_s == 0 {
             let reason = "a scrub that reads 0 bytes a second does not end; give 1 or more";
@@ -62,8 +67,15 @@ impl Scrubs {
         if let Some(running) = last.filter(ScrubReport::is_running) {
             return Ok(ScrubReport { joined: true, ..running });
         }
-        let plan: Vec<_> = disks.iter().map(|disk| (disk.clone(), planned(disk))).collect();
-        let scrub = Arc::new(Scrub::new(&plan, absent, bytes_per_s));
+        let plan: Vec<_> = disks.iter().map(|disk| (disk.clone(), planned(disk, only))).collect();
+        let is_here = plan.iter().any(|(_, partitions)| !partitions.is_empty());
+        if let Some(partition) = only.filter(|_| !is_here) {
+            let reason = format!("partition {partition} is on no disk that is here");
+            return Err(Error::Invalid(reason));
+        }
+        // What is on other disks is not asked for.
+        let absent = if only.is_none() { absent } else { &[] };
+        let scrub = Arc::new(Scrub::new(&plan, absent, bytes_per_s, only));
         // They were told to end, or have.
         current.threads.clear();
         current.threads.push(spawn(&scrub, plan).map_err(|e| unavailable(e.to_string()))?);
@@ -105,9 +117,11 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn planned(disk: &Disk) -> Vec<Planned> {
+fn planned(disk: &Disk, only: Option<PartitionId>) -> Vec<Planned> {
     let bytes = |hosted: &Hosted| hosted.partition().map_or(0, |partition| partition.scrub_bytes());
-    disk.partitions().into_iter().map(|hosted| (hosted.clone(), bytes(&hosted))).collect()
+    let partitions = disk.partitions().into_iter();
+    let partitions = partitions.filter(|hosted| only.is_none_or(|only| only == hosted.id));
+    partitions.map(|hosted| (hosted.clone(), bytes(&hosted))).collect()
 }
 
 /// One thread for each disk, and one that waits for their end.
@@ -130,7 +144,12 @@ fn spawn(scrub: &Arc<Scrub>, plan: Vec<(Arc<Disk>, Vec<Planned>)>) -> io::Result
 }
 
 impl Scrub {
-    fn new(plan: &[(Arc<Disk>, Vec<Planned>)], absent: &[AbsentDisk], bytes_per_s: u64) -> Self {
+    fn new(
+        plan: &[(Arc<Disk>, Vec<Planned>)],
+        absent: &[AbsentDisk],
+        bytes_per_s: u64,
+        only: Option<PartitionId>,
+    ) -> Self {
         let total =
             plan.iter().flat_map(|(_, partitions)| partitions).map(|(_, bytes)| bytes).sum();
         let unfinished = absent.iter().map(|disk| format!("{}: {}", disk.name(), disk.reason));
@@ -147,7 +166,7 @@ impl Scrub {
             unfinished: unfinished.collect(),
             ..ScrubReport::default()
         };
-        Scrub { stop: Stop::default(), report: Mutex::new(report) }
+        Scrub { stop: Stop::default(), report: Mutex::new(report), of_all: only.is_none() }
     }
 
     /// What is known of it right then: it may end at once.
@@ -167,7 +186,7 @@ impl Scrub {
         report.ended_ms = Some(SystemClock.now_ms());
         let ScrubReport { verified_bytes, found, .. } = *report;
         let unfinished = report.unfinished.len();
-        if completed && unfinished == 0 {
+        if completed && unfinished == 0 && self.of_all {
             metrics::gauge!("afterbay_blob_scrub_last_completed_seconds")
                 .set(SystemClock.now_ms() as f64 / 1000.0);
         }

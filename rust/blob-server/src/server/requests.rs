@@ -4,6 +4,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::Instant;
 
+use afterbay_blob_node::ScrubCommand;
 use afterbay_blob_proto::{
     BucketSettings, Code, Failure, Message, NewKey, PutHead, Request, Response, Target, encode_keys,
 };
@@ -16,8 +17,6 @@ use tokio::sync::Mutex;
 use super::listener::Services;
 use super::writer::Writer;
 use crate::caller::Caller;
-use crate::node::ScrubReport;
-use crate::storage::Storage;
 
 /// A chunk that is no longer is sent from memory, with the answer's head in one write.
 const FROM_MEMORY_BYTES: u32 = 32 << 10;
@@ -107,11 +106,13 @@ impl Answerer {
             Request::ListKeys => ("list-keys", self.list_keys()),
             Request::SetBucket(settings) => ("set-bucket", self.set_bucket(settings).await),
             Request::DeleteBucket(bucket) => ("delete-bucket", self.delete_bucket(&bucket).await),
-            Request::ScrubStart { bytes_per_s } => {
-                ("scrub-start", self.scrub(|node| node.start_scrub(bytes_per_s)))
+            Request::ScrubStart { bytes_per_s, partition } => {
+                let partition = partition.map(|partition| partition.0);
+                let command = ScrubCommand::Start { bytes_per_s, partition };
+                ("scrub-start", self.scrub(command).await)
             }
-            Request::ScrubStatus => ("scrub-status", self.scrub(Storage::scrub_report)),
-            Request::ScrubStop => ("scrub-stop", self.scrub(Storage::stop_scrub)),
+            Request::ScrubStatus => ("scrub-status", self.scrub(ScrubCommand::Status).await),
+            Request::ScrubStop => ("scrub-stop", self.scrub(ScrubCommand::Stop).await),
             Request::Authenticate { .. } | Request::Put(_) => {
                 let text = "not at this point of a connection";
                 ("other", Err(Failure::new(Code::Invalid, text)))
@@ -229,12 +230,10 @@ impl Answerer {
         Ok((Response::Report, report))
     }
 
-    fn scrub(
-        &self,
-        ask: impl FnOnce(&Storage) -> afterbay_blob_router::Result<ScrubReport>,
-    ) -> Answer {
+    async fn scrub(&self, command: ScrubCommand) -> Answer {
         self.require_root("scrub")?;
-        let report = serde_json::to_vec(&ask(&self.services.node).map_err(failure)?);
+        let report = self.services.node.scrub(command).await.map_err(failure)?;
+        let report = serde_json::to_vec(&report);
         Ok((Response::Report, report.map_err(|e| Failure::new(Code::Unavailable, e.to_string()))?))
     }
 

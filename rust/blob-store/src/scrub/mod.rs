@@ -26,12 +26,12 @@ use std::sync::Arc;
 use afterbay_blob_format::{BlobId, IndexEntry, RecordKind};
 
 use crate::blob_state::Condition;
-use crate::compaction::Pacer;
+use crate::compaction::{Pacer, Unpaced};
 use crate::directory::{Directory, Wait};
 use crate::error::{Error, Result};
 use crate::log_file::{FIRST_RECORD, LogFile};
 use crate::partition::Partition;
-use crate::sealed::SealedSegment;
+use crate::sealed::{SealedSegment, index_number};
 
 /// What is wrong with bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -131,6 +131,31 @@ impl Partition {
         let directory = self.writer().directory.clone();
         let scrubbed = Scrubbed::default();
         Scrub { partition: self, directory, pacer, found, fails, scrubbed }.run()
+    }
+
+    /// Whether an index or the manifest is whole, read from the disk; an index whose segment was compacted is.
+    pub(crate) fn is_spare_whole(&self, file: &str) -> Result<bool> {
+        let mut is_whole = true;
+        let mut found = |_: Finding| is_whole = false;
+        let mut scrub = Scrub {
+            partition: self,
+            directory: self.writer().directory.clone(),
+            pacer: &Unpaced,
+            found: &mut found,
+            fails: self.failure().is_some(),
+            scrubbed: Scrubbed::default(),
+        };
+        let read = match index_number(file) {
+            Some(number) => match scrub.sealed(number) {
+                Some(segment) => scrub.index(segment).map(drop),
+                None => Ok(()),
+            },
+            None => scrub.manifest(),
+        };
+        match read {
+            Err(Halt::Error(error)) => Err(error),
+            Ok(()) | Err(Halt::Stopped | Halt::Compacted) => Ok(is_whole),
+        }
     }
 
     /// Bytes that [`Partition::scrub`] would read now.

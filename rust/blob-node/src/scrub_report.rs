@@ -4,7 +4,7 @@ use afterbay_blob_store::{Finding, Flaw, Harm};
 use serde::{Deserialize, Serialize};
 
 /// So many findings are shown. All of them are counted, and in the log.
-pub(crate) const SHOWN_MAX: usize = 1000;
+const SHOWN_MAX: usize = 1000;
 
 /// What the scrub that runs, or the last one since the start, has read and found.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -30,6 +30,36 @@ pub struct ScrubReport {
     pub findings: Vec<ScrubFinding>,
     /// What could not be verified to its end, and why.
     pub unfinished: Vec<String>,
+    /// What became of the damage; `None` on one machine, which has nothing to repair it from.
+    #[serde(default)]
+    pub repair: Option<RepairReport>,
+}
+
+/// What a node of a cluster did about what its scrub found.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct RepairReport {
+    /// Its replicas, and those that are done.
+    pub replicas: u64,
+    /// So many of them are verified, repaired and counted.
+    pub replicas_done: u64,
+    /// Damaged blobs that are still to be written again, in replicas that are not done.
+    pub open_blobs: u64,
+    /// Blobs of which something that counts was damaged.
+    pub damaged_blobs: u64,
+    /// So many of them were written again, and were whole when they were read once more, from the disk.
+    pub repaired_blobs: u64,
+    /// So many were not, in replicas that are done.
+    pub left_blobs: u64,
+    /// Of so many, nothing but content is damaged that was deleted or has expired.
+    pub garbage_blobs: u64,
+    /// Places of which nobody knows whose they were.
+    pub places: u64,
+    /// So many of them are in replicas that could not be compared with all others.
+    pub places_left: u64,
+    /// Files with damage in what is stored a second time, or can be computed again.
+    pub spare: u64,
+    /// So many of them were written again, and were whole when they were read once more.
+    pub mended: u64,
 }
 
 /// How far a scrub is.
@@ -88,7 +118,7 @@ impl ScrubReport {
     }
 
     /// Counts a finding in a file of this directory. What is shown of it, whether it is kept or not.
-    pub(crate) fn add(&mut self, directory: &str, finding: &Finding) -> ScrubFinding {
+    pub fn add(&mut self, directory: &str, finding: &Finding) -> ScrubFinding {
         let counts = &mut self.found;
         *match finding.harm {
             Harm::Live => &mut counts.live,
@@ -119,14 +149,16 @@ impl ScrubCounts {
     }
 }
 
-pub(crate) fn name_of_flaw(flaw: Flaw) -> &'static str {
+/// `damaged`, `unreadable`.
+pub fn name_of_flaw(flaw: Flaw) -> &'static str {
     match flaw {
         Flaw::Damaged => "damaged",
         Flaw::Unreadable => "unreadable",
     }
 }
 
-pub(crate) fn name_of_harm(harm: Harm) -> &'static str {
+/// `live`, `garbage`, `spare`.
+pub fn name_of_harm(harm: Harm) -> &'static str {
     match harm {
         Harm::Live => "live",
         Harm::Garbage => "garbage",
