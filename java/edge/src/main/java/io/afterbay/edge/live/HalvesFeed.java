@@ -147,8 +147,7 @@ final class HalvesFeed implements CloudFeed {
                                 "--key-file",
                                 key(site)));
         arguments.addAll(cut.localArguments());
-        return SupervisedProgram.restarted(
-                "agent-" + site, program.command(arguments), directory);
+        return SupervisedProgram.restarted("agent-" + site, program.command(arguments), directory);
     }
 
     @Override
