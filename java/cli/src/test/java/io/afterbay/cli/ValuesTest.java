@@ -48,13 +48,21 @@ class ValuesTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"500ms,500", "10s,10000", "2min,120000", "2m,120000", "1h,3600000", "off,0"})
+    @CsvSource({
+        "500ms,500",
+        "10s,10000",
+        "2min,120000",
+        "2m,120000",
+        "1h,3600000",
+        "7d,604800000",
+        "off,0"
+    })
     void durationsNeedAUnit(String text, long millis) {
         assertThat(new Durations().convert(text)).isEqualTo(Duration.ofMillis(millis));
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"", "10", "s", "-1s", "1.5s", "1d", "10 seconds"})
+    @ValueSource(strings = {"", "10", "s", "-1s", "1.5s", "1w", "10 seconds"})
     void whatIsNoDurationIsRefused(String text) {
         assertThatThrownBy(() -> new Durations().convert(text))
                 .isInstanceOf(TypeConversionException.class);

@@ -14,19 +14,13 @@ import picocli.CommandLine.TypeConversionException;
 public final class Durations implements ITypeConverter<Duration> {
     private static final Pattern FORM = Pattern.compile("(\\d{1,9})\\s*(ms|s|m|min|h|d)");
     private static final Map<String, Long> MILLIS =
-            Map.of(
-                    "ms",
-                    1L,
-                    "s",
-                    1_000L,
-                    "m",
-                    60_000L,
-                    "min",
-                    60_000L,
-                    "h",
-                    3_600_000L,
-                    "d",
-                    86_400_000L);
+            Map.ofEntries(
+                    Map.entry("ms", 1L),
+                    Map.entry("s", 1_000L),
+                    Map.entry("m", 60_000L),
+                    Map.entry("min", 60_000L),
+                    Map.entry("h", 3_600_000L),
+                    Map.entry("d", 86_400_000L));
 
     @Override
     public Duration convert(String text) {
