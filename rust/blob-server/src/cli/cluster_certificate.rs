@@ -17,17 +17,20 @@ use crate::keys::{check_private, write_private};
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "It makes NODE-cert.pem and NODE-key.pem beside the map, signed by nobody but itself, and prints the line of map.toml that names it.\n\
-    To replace the certificate of a node that runs: make the new one --into another directory; let the map of all nodes name both (a list); \
-    start the others again, one after the other; put the new files beside the map of that node, and start it again, last. Then take the old \
-    one out of all maps, and start the others again.\n\
+    after_help = "It makes NODE-cert.pem, which is self-signed, and NODE-key.pem, and prints the line of map.toml that names the certificate.\n\
+    To replace the certificate of a node that runs:\n  \
+    1. Make the new one --into another directory.\n  \
+    2. Let the map of all nodes name both, as a list.\n  \
+    3. Start the other nodes again, one after the other.\n  \
+    4. Put the new files beside the map of that node, and start it again.\n  \
+    5. Take the old one out of all maps, and start the other nodes again.\n\
     The guide is docs/blob-cluster.md."
 )]
 pub(crate) struct CertificateArgs {
-    /// Map of the cluster; the files are made beside it if --into does not say where
+    /// Map of the cluster; without --into, the files are made beside it
     #[arg(long, value_name = "FILE", env = "AFTERBAY_BLOB_CLUSTER")]
     cluster: PathBuf,
-    /// Directory of the files; it is made if it is not there
+    /// Directory for the files; it is made if it does not exist
     #[arg(long, value_name = "DIRECTORY")]
     into: Option<PathBuf>,
     /// Which node of the map

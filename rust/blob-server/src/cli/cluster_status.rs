@@ -12,9 +12,10 @@ use super::{Failed, cluster, print, print_json};
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Exit codes: 0 all nodes answer and all replicas have all; 1 not so, and the standard error says what; what is known is printed in \
-    any case. While blobs are put, those of the last moments count as under-replicated: a replica is known to have one when it says so, a \
-    part of a second later."
+    after_help = "While blobs are put, those of the last moments count as under-replicated: a replica is known to have one when it says so, a \
+    part of a second later.\n\
+    Exit codes: 0 all nodes answer, and all replicas have everything; 1 otherwise, and the standard error says what is wrong. What is known \
+    is printed in any case."
 )]
 pub(crate) struct StatusArgs {
     /// Map of the cluster; cluster-key is beside it

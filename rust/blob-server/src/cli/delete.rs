@@ -21,7 +21,8 @@ const AT_ONCE: usize = 16;
     afterbay blob delete papers/report.pdf\n  \
     afterbay blob delete papers/2026/ --recursive       (all names that begin with papers/2026/)\n  \
     afterbay blob delete papers --recursive             (all names in the bucket)\n  \
-    afterbay blob delete --bucket papers                (the bucket, if it is empty; --recursive: with all that is in it)\n\
+    afterbay blob delete --bucket papers                (the bucket, if it is empty)\n  \
+    afterbay blob delete --bucket papers --recursive    (the bucket, with all that is in it)\n\
     For a name, it prints the id of the content that was deleted. 'get ID' reads it until --garbage-delay of 'serve' has passed; \
     after that, 'undelete ID' takes back its delete within the undelete window. What was uploaded by S3 in parts has no id ('-').")]
 pub(crate) struct DeleteArgs {

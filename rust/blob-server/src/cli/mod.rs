@@ -76,11 +76,11 @@ enum Command {
     Stat(list::StatArgs),
     /// Shows disks, partitions, space and request rates
     Status(status::StatusArgs),
-    /// Reads and verifies everything that is stored, and says what is damaged; a cluster's node repairs it from the others
+    /// Verifies everything that is stored, and says what is damaged; nodes of a cluster repair it from each other
     Scrub(scrub::ScrubArgs),
     /// Sets the durability class of a bucket, which is made if there is none
     Bucket(bucket::BucketArgs),
-    /// Makes a cluster of nodes, and shows how its replicas are
+    /// Makes a cluster of nodes, and shows the state of its replicas
     #[command(subcommand)]
     Cluster(cluster::ClusterCommand),
     /// Makes, lists and deletes keys for users; needs the root key
@@ -195,4 +195,42 @@ fn print(text: &str) -> Result<(), Failed> {
 
 fn print_json(value: &serde_json::Value) -> Result<(), Failed> {
     print(&format!("{value}\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    /// Wider lines are broken by clap, wherever that is: an example could not be copied any more.
+    const WIDTH: usize = 100;
+
+    fn look_at(command: &clap::Command, looked_at: &mut usize) {
+        let name = command.get_name();
+        let help = command.clone().term_width(WIDTH).render_long_help().to_string();
+        for line in help.lines() {
+            assert!(line.chars().count() <= WIDTH, "{name}: {line}");
+        }
+        let after = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+        for line in after.lines().filter(|line| !line.is_empty()) {
+            if line.starts_with(' ') {
+                assert!(help.lines().any(|shown| shown == line), "{name} breaks: {line}");
+                *looked_at += 1;
+            } else {
+                // A line of text is a paragraph, which clap breaks where it has to: half a sentence would be broken twice.
+                assert!(line.ends_with(['.', ':']), "{name} has a line that goes on: {line}");
+            }
+        }
+        command.get_subcommands().for_each(|verb| look_at(verb, looked_at));
+    }
+
+    #[test]
+    fn examples_are_shown_as_they_are_written() {
+        let mut command = Cli::command();
+        command.build();
+        let mut looked_at = 0;
+        look_at(&command, &mut looked_at);
+        assert!(looked_at > 40, "{looked_at}");
+    }
 }

@@ -44,8 +44,8 @@ pub(crate) struct PutArgs {
     /// When to take it for stored: fast, durable, paranoid. The default is the bucket's, or the server's
     #[arg(long, value_name = "CLASS", value_parser = values::durability)]
     durability: Option<Durability>,
-    /// How many replicas of a cluster have to acknowledge it: one, majority, all, or a number. The default is the container's, or
-    /// that of the node that is asked (serve --policy)
+    /// How many replicas of a cluster have to acknowledge it: one, majority, all, or a number. The default is that of its container
+    /// (serve --container-policy), or else of the node that is asked (serve --policy)
     #[arg(long, value_name = "POLICY")]
     acks: Option<Policy>,
     /// The container that it belongs to

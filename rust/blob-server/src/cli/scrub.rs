@@ -28,21 +28,22 @@ const GOES_ON: &str =
     afterbay blob scrub --rate 100MiB --background\n  \
     afterbay blob scrub --status\n  \
     afterbay blob scrub --cluster demo/map.toml      (all nodes of a cluster)\n\
-    The server reads everything from its disks while it serves, all disks at the same time, and changes nothing. The node of a cluster \
-    fetches what is damaged from the other replicas, writes it again, and calls it repaired when it has read it once more from the \
-    disk. There is one scrub at a time: if one runs, this command joins it. Ctrl-C ends the command, and not the scrub. A server that \
-    is started again does not go on with it.\n\
+    The server reads everything from its disks, all of them at the same time, while it serves. One machine changes nothing. The node of a \
+    cluster fetches what is damaged from the other replicas and writes it again; that is called repaired only when it has been read once \
+    more from the disk.\n\
+    One scrub runs at a time: if one runs already, this command joins it. Ctrl-C ends the command, not the scrub. A server that is started \
+    again does not go on with its scrub.\n\
     Needs the root key; --cluster needs cluster-key beside the map instead.\n\
-    Exit codes: 0 all is whole, in a cluster perhaps since it was repaired (so far, with --status); 1 something is damaged, or not \
+    Exit codes: 0 everything is whole, in a cluster perhaps after repairs (with --status: so far); 1 something is damaged, or not \
     everything could be verified; 130 and 143 ended by Ctrl-C and SIGTERM.")]
 pub(crate) struct ScrubArgs {
     /// Bytes to read in a second, of each disk
     #[arg(long, value_name = "SIZE", default_value = "32MiB", value_parser = size)]
     rate: u64,
-    /// Only this partition: a number as in the map, or the 16 digits before the '-' of an id
+    /// Only this partition: its number in the map, or the 16 digits before the '-' of an id
     #[arg(long, value_name = "PARTITION", value_parser = partition)]
     partition: Option<u64>,
-    /// Scrub all nodes of this map at the same time, by their own addresses and not by --server; cluster-key is beside it
+    /// Scrub all nodes of this map at the same time, at their addresses in it, not at --server; cluster-key is beside it
     #[arg(long, value_name = "FILE")]
     cluster: Option<PathBuf>,
     /// Start it, and do not wait for its end

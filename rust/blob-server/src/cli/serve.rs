@@ -42,8 +42,9 @@ const SMALLER: &str = "a new store with a smaller --segment-size reserves less";
 #[command(after_help = "Examples:\n  \
     afterbay blob serve --data /var/lib/afterbay\n  \
     afterbay blob serve --data /disk1 --data /disk2 --listen 0.0.0.0:7480 --s3 0.0.0.0:7482 \\\n      \
-    --tls-cert server.pem --tls-key server-key.pem\n\
-    afterbay blob serve --cluster demo/map.toml --node n1   (after 'cluster init'; by ids alone, without names and S3)\n\
+    --tls-cert server.pem --tls-key server-key.pem\n  \
+    afterbay blob serve --cluster demo/map.toml --node n1      (after 'cluster init')\n\
+    A node of a cluster serves blobs by their ids alone, without names and S3.\n\
     The first start makes a root key: root-key in the first data directory, which only its owner can read.")]
 pub struct ServeArgs {
     /// Data directory; one for each disk
@@ -59,7 +60,7 @@ pub struct ServeArgs {
     /// has to acknowledge a delete
     #[arg(long, value_name = "POLICY", default_value = "2", requires = "cluster")]
     policy: Policy,
-    /// The same of puts into a container (cluster), for requests that do not say more; may be given several times
+    /// The same for puts into a container (cluster), if the put itself does not say; may be given several times
     #[arg(long, value_name = "CONTAINER=POLICY", value_parser = container_policy, requires = "cluster")]
     container_policy: Vec<(u32, Policy)>,
     /// Gives up a disk that is lost for good, by its id, which 'status' shows; may be given several times
@@ -126,10 +127,11 @@ pub struct ServeArgs {
     /// Segments with less garbage, in percent, are not compacted
     #[arg(long, value_name = "PERCENT", default_value_t = 30, value_parser = clap::value_parser!(u8).range(0..=100))]
     compact_garbage: u8,
-    /// How often each replica of a cluster's node is verified as a whole, and what is damaged fetched from the others, or 'never'
+    /// How often a node of a cluster verifies all of each replica, and fetches what is damaged from the others; or 'never'
     #[arg(long, value_name = "DURATION", default_value = "14d", value_parser = duration_or_never, requires = "cluster")]
     scrub_interval: Duration,
-    /// Bytes that this reads in a second; by default so many that all is read in half of --scrub-interval, and 1 MiB at least
+    /// Bytes that it reads in a second for that; by default as many as are needed to read everything in half of --scrub-interval, and
+    /// 1 MiB at least
     #[arg(long, value_name = "SIZE", value_parser = size, requires = "cluster")]
     scrub_rate: Option<u64>,
     /// How long the content of a name that was overwritten or deleted stays, for those who are reading it
