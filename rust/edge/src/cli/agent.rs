@@ -67,7 +67,7 @@ pub(crate) struct AgentArgs {
     /// What is emitted when a slice is over: what is over, or everything, as Flink does, which are more rows
     #[arg(long, value_name = "WHAT", default_value = "over")]
     flush: FlushArg,
-    /// What the rows are called: the gateway's topic [default: the table between the halves, edge_partials or edge_finals]
+    /// The name of the stream, which is the gateway's topic [default: the table between the halves, edge_partials or edge_finals]
     #[arg(long, value_name = "NAME", value_parser = super::name)]
     stream: Option<String>,
     /// Folder for what is to be sent, and for what the run remembers

@@ -17,8 +17,8 @@ pub(crate) struct CutArgs {
     /// The compiled plan of the job
     #[arg(long, value_name = "FILE")]
     plan: PathBuf,
-    /// Columns of which no value is at two sites, COLUMN or TABLE.COLUMN: aggregates with one of them in their key are final at
-    /// the site. Nobody checks it
+    /// Columns whose values each occur at one site only, COLUMN or TABLE.COLUMN: aggregates with one of them in their key are
+    /// final at the site. This is not checked
     #[arg(long, value_name = "COLUMN", value_delimiter = ',')]
     local: Vec<String>,
     /// Print JSON

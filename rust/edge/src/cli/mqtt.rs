@@ -30,16 +30,16 @@ pub(crate) struct MqttArgs {
     /// The name of the session that the broker keeps; each agent needs its own [default: afterbay-SITE-STREAM]
     #[arg(long, value_name = "ID", value_parser = client_id, requires = "mqtt")]
     client_id: Option<String>,
-    /// Also publish each row, as a JSON object, on the site's broker, whatever becomes of the gateway; a topic without + and #
+    /// Also publish each row on this topic of the site's broker, as a JSON object, even while the gateway is away
     #[arg(long, value_name = "TOPIC", value_parser = own_topic)]
     publish: Option<String>,
-    /// The broker for --publish, if not that of --mqtt; --mqtt-user, --mqtt-ca and the like are for both
+    /// The broker for --publish, if not that of --mqtt; --mqtt-user, --mqtt-ca and the like apply to both
     #[arg(long, value_name = "mqtt[s]://HOST:PORT", value_parser = Broker::parse, requires = "publish")]
     publish_to: Option<Broker>,
-    /// The name under which rows are published [default: the client id, and -publish]
+    /// The client id of the connection that publishes [default: the other client id with -publish behind it]
     #[arg(long, value_name = "ID", value_parser = client_id, requires = "publish")]
     publish_client_id: Option<String>,
-    /// Bytes of rows that wait on the disk for a broker that is away; then the oldest are dropped, and counted
+    /// Bytes of rows that may wait on the disk for the broker of --publish; beyond, the oldest rows are dropped and counted
     #[arg(long, value_name = "SIZE", default_value = "16MiB", value_parser = size)]
     publish_bytes: u64,
     /// Who connects to the broker

@@ -14,7 +14,7 @@ pub(crate) struct LowerArgs {
     /// The compiled plan of the job, or its lower half
     #[arg(long, value_name = "FILE")]
     pub(crate) plan: PathBuf,
-    /// Columns of which no value is at two sites, as 'cut' was told
+    /// Columns whose values each occur at one site only, the same ones as for 'cut'
     #[arg(long, value_name = "COLUMN", value_delimiter = ',')]
     pub(crate) local: Vec<String>,
     /// The name of this site: letters, digits, - and _
@@ -32,7 +32,7 @@ pub(crate) struct LowerArgs {
     /// Pass watermarks on that are further by more than this, as pipeline.auto-watermark-interval
     #[arg(long, value_name = "MS", default_value_t = 0, value_parser = clap::value_parser!(i64).range(0..))]
     watermark_interval: i64,
-    /// Groups of key and slice in memory; with more, parts are emitted early, and final results end the run
+    /// Groups of key and slice in memory at most; with more, parts are emitted early, but a run with final results ends
     #[arg(long, value_name = "COUNT", default_value_t = Settings::default().groups_max)]
     groups_max: usize,
 }

@@ -42,8 +42,9 @@ final class JobArguments {
             paramLabel = "COLUMN",
             split = ",",
             description = {
-                "Columns of which no value is at two sites, COLUMN or TABLE.COLUMN: windows with one of them in"
-                        + " their key are final at the site. Nobody checks it. Those of an app file count, too."
+                "Columns whose values each occur at one site only, COLUMN or TABLE.COLUMN: windows with one of"
+                        + " them in their key are final at the site. This is not checked. Those of an app file"
+                        + " count, too."
             })
     private List<String> local = List.of();
 

@@ -28,15 +28,15 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "remove",
         description = {
-            "Remove all that is kept of replays: plan, progress, checkpoints. What they have written to"
-                    + " their outputs stays. One that runs, or has stopped its live job, is not"
-                    + " removed. One that was interrupted or has failed can be removed by its name; it"
-                    + " cannot be resumed then.",
+            "Remove what is kept of replays: plan, progress, checkpoints. What they have written to"
+                    + " their outputs stays. A replay that runs, or has stopped its live job, is not"
+                    + " removed. One that was interrupted or has failed is removed by its name only,"
+                    + " because it cannot be resumed afterwards.",
             ""
         },
         usageHelpWidth = 100,
         mixinStandardHelpOptions = true,
-        footer = {"", "Exit codes: 0 done, 1 some are still there, 2 wrong options."})
+        footer = {"", "Exit codes: 0 all are removed, 1 some are still there, 2 wrong options."})
 final class RemoveCommand implements Callable<Integer> {
     private static final ObjectMapper MAPPER =
             new ObjectMapper().enable(SerializationFeature.INDENT_OUTPUT);
@@ -46,7 +46,7 @@ final class RemoveCommand implements Callable<Integer> {
 
     @Option(
             names = "--ended",
-            description = "In place of names: all that have finished or were cancelled.")
+            description = "Instead of names: all that have finished or were cancelled.")
     private boolean ended;
 
     @Option(
@@ -54,19 +54,19 @@ final class RemoveCommand implements Callable<Integer> {
             paramLabel = "D",
             converter = Durations.class,
             description =
-                    "With --ended: only those that ended longer ago than that, for example 7d or 12h.")
+                    "With --ended: only those that ended at least that long ago, for example 7d or 12h.")
     private @Nullable Duration olderThan;
 
     @Option(
             names = "--with-savepoints",
             description =
-                    "Remove also the savepoint that a live job was stopped with and started from. That"
+                    "Also remove the savepoint with which the live job was stopped and started again. The"
                             + " job needs it until it has made a checkpoint of its own.")
     private boolean withSavepoints;
 
     @Option(
             names = "--json",
-            description = "Print a list in JSON, each with id, removed and problem.")
+            description = "Print a JSON list, with id, removed and problem of each replay.")
     private boolean json;
 
     @Mixin private final ReplayPlace place = new ReplayPlace();
