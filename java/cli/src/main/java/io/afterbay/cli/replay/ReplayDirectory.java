@@ -521,13 +521,14 @@ final class ReplayDirectory {
     }
 
     /**
-     * Whether a job of it, which may not be the one that is noted, does something.
+     * Ends a job of it, which may not be the one that is noted.
      *
+     * @return false if it is still at work when the time is over
      * @throws CommandFailure if nobody knows
      */
-    boolean isAtWork(ReplayJob job) throws CommandFailure {
+    boolean end(ReplayJob job, Waiting waiting) throws CommandFailure, InterruptedException {
         try {
-            return job.isAtWork(this);
+            return job.end(this, waiting);
         } catch (ClusterException e) {
             throw notKnown(e);
         }
