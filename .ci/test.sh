@@ -27,7 +27,7 @@ docs/testing.md says what is where and what each form proves.
                     run that was ended; leaves out nothing while there are changes that are not
                     committed
   --module MODULE   only the tests of this folder of java/ or rust/; with storm, also those of
-                    storm-it
+                    storm-it and storm-workloads, and with edge, also those of edge-it
   --repeat N        with --module: runs them N times, and says how many runs passed
   --changed [BASE]  only the modules that differ from BASE, and those built on them; without BASE,
                     what is not committed yet

@@ -34,8 +34,6 @@ pub(crate) struct Conn {
     pub(crate) hung_up: AtomicBool,
     /// It is to go back to TCP.
     pub(crate) wants_tcp: AtomicBool,
-    /// The service's epoll is to tell when TCP has room.
-    pub(crate) looks_for_room: AtomicBool,
     /// This end has connected.
     pub(crate) is_connector: bool,
     /// It has no rings yet.
@@ -134,7 +132,6 @@ impl Conn {
             nonblocking: AtomicBool::new(flags & libc::O_NONBLOCK as usize != 0),
             hung_up: AtomicBool::new(false),
             wants_tcp: AtomicBool::new(false),
-            looks_for_room: AtomicBool::new(false),
             is_connector,
             is_plain: AtomicBool::new(true),
             worth: Worth::new(after, is_connector),

@@ -127,7 +127,7 @@ fn register(at: &Ref, fd: i32) {
     }
     let call_events = libc::EPOLLIN as u32 | EDGE;
     let _ = sys::epoll_control(epoll, EPOLL_CTL_ADD, call, call_events, CALL | slot);
-    at.conn().looks_for_room.store(false, SeqCst);
+    at.hears_of_room().store(false, SeqCst);
     let _ = sys::epoll_control(epoll, EPOLL_CTL_ADD, fd, ENDS, TCP | slot);
 }
 
@@ -148,8 +148,11 @@ pub(crate) fn move_on(at: &Ref, from: i32) {
     if sys::epoll_control(epoll, EPOLL_CTL_DEL, from, 0, 0).is_ok()
         && let Some((_, fd)) = slot::of_slot(at.slot())
     {
-        at.conn().looks_for_room.store(false, SeqCst);
         let _ = sys::epoll_control(epoll, EPOLL_CTL_ADD, fd, ENDS, TCP | u64::from(at.slot()));
+        if at.hears_of_room().swap(false, SeqCst) {
+            // The descriptor that told of room has gone.
+            sys::ring(NUDGED.load(Acquire));
+        }
     }
 }
 
@@ -188,9 +191,12 @@ fn attend(epoll: i32, slot: u32, may_have_ended: bool) {
         }
         let waits_for_tcp = conn.attend(fd);
         // Not each time: epoll tells anew what is so already, such as an end that has come.
-        if conn.looks_for_room.swap(waits_for_tcp, SeqCst) != waits_for_tcp {
+        if at.hears_of_room().swap(waits_for_tcp, SeqCst) != waits_for_tcp {
             let events = if waits_for_tcp { ENDS | libc::EPOLLOUT as u32 } else { ENDS };
-            let _ = sys::epoll_control(epoll, EPOLL_CTL_MOD, fd, events, TCP | u64::from(slot));
+            let token = TCP | u64::from(slot);
+            if sys::epoll_control(epoll, EPOLL_CTL_MOD, fd, events, token).is_err() {
+                at.hears_of_room().store(!waits_for_tcp, SeqCst);
+            }
         }
         let is_done = !waits_for_tcp && conn.is_closing.load(Acquire) && at.descriptors() == 1;
         is_done.then_some(fd)

@@ -68,6 +68,8 @@ struct Slot {
     conn: AtomicPtr<Conn>,
     /// Memory of its rings.
     account: Account,
+    /// This process's service hears of room in TCP.
+    hears_of_room: AtomicBool,
     /// `local` is there.
     is_equipped: AtomicBool,
     local: UnsafeCell<MaybeUninit<Local>>,
@@ -86,6 +88,7 @@ impl Slot {
             born: AtomicU64::new(0),
             conn: AtomicPtr::new(null_mut()),
             account: Account::new(),
+            hears_of_room: AtomicBool::new(false),
             is_equipped: AtomicBool::new(false),
             local: UnsafeCell::new(MaybeUninit::uninit()),
         }
@@ -167,6 +170,11 @@ impl Ref {
 
     pub(crate) fn descriptors(&self) -> u32 {
         SLOTS[self.slot as usize].descriptors.load(Acquire)
+    }
+
+    /// What the service's epoll is to tell of TCP, of this process alone: each one has its own epoll.
+    pub(crate) fn hears_of_room(&self) -> &AtomicBool {
+        &SLOTS[self.slot as usize].hears_of_room
     }
 }
 

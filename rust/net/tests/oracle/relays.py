@@ -15,6 +15,8 @@ TAKEN = 800
 # A ring that has not grown has room for it.
 FITS = 40_000
 SOME = 16
+# A socket that has room for less than the ring.
+LITTLE = 4096
 
 
 def say(*words):
@@ -81,8 +83,31 @@ def writes(port, end):
     wait()
 
 
+def writes_with_child(port):
+    """What is written is the child's to send, too."""
+    connection = socket.socket()
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, LITTLE)
+    connection.connect(("127.0.0.1", int(port)))
+    connection.sendall(b"?")
+    connection.recv(1)
+    make_room(connection)
+    connection.sendall(content()[:-8])
+    output, into = os.pipe()
+    child = os.fork()
+    if child == 0:
+        connection.sendall(content()[-8:])
+        os.write(into, b"x")
+        wait()
+        return
+    os.read(output, 1)
+    say(child)
+    wait()
+
+
 def reads(how):
     listener = socket.create_server(("127.0.0.1", 0))
+    if how == "late":
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, LITTLE)
     say(listener.getsockname()[1])
     connection, _ = listener.accept()
     connection.recv(1)
@@ -121,6 +146,10 @@ def goes_on(fd):
     except OSError as error:
         end = name_of(error)
     say(came == content()[TAKEN:], len(came), end)
+
+
+def by_late(connection):
+    say(connection.recv(TOTAL - TAKEN, socket.MSG_WAITALL) == content()[TAKEN:])
 
 
 def by_half(connection):

@@ -1,13 +1,16 @@
-//! The library's own thread sleeps when there is nothing to do.
+//! The library's own thread sleeps when there is nothing to do, and wakes when there is.
 
 use std::fs;
 
 use afterbay_test_form::Wait;
+use rustix::process::{Pid, Signal, kill_process};
 
 use crate::ends::Told;
-use crate::memory::Memory;
+use crate::memory::{Memory, bytes_of};
 
 const PYTHON: &str = "/usr/bin/python3";
+/// A child, and the others of this kind.
+const WITH_CHILD: &str = include_str!("relays.py");
 /// One that has an end, and one that ends its stream and stays.
 const SCRIPT: &str = r#"
 import socket, sys
@@ -70,4 +73,42 @@ fn an_end_that_has_come_wakes_it_once() {
     assert_eq!(ends.hear(), "ended");
     Wait::block("it has looked at the end", || times_asleep(&thread) > before);
     Wait::block("it sleeps", || (0..LOOKS).all(|_| said(&thread, "State:").starts_with('S')));
+}
+
+/// Two processes have a connection whose bytes wait for room in TCP: the one that is left hears of it, whatever the other one did.
+#[test]
+fn each_process_hears_of_room_by_itself() {
+    let memory = Memory::new();
+    let python = |words: &[&str]| {
+        let mut command = memory.program(PYTHON);
+        command.args(["-c", WITH_CHILD]).args(words).env("SCRIPT", WITH_CHILD);
+        Told::start(command)
+    };
+    let mut reads = python(&["reads", "late"]);
+    let mut parent = python(&["writes_with_child", &reads.hear()]);
+    let child: u32 = parent.hear().parse().unwrap();
+    assert_eq!(reads.hear(), "has a part");
+    let signal = |signal| {
+        kill_process(Pid::from_raw(child.cast_signed()).unwrap(), signal).unwrap();
+    };
+    let (by_tcp, in_ring) = bytes_of(&memory.connection_of(parent.id()));
+    assert!(in_ring > 0, "nothing in memory");
+    memory.connection_of(child);
+    signal(Signal::STOP);
+    let demoting = memory.net(&["demote", "--timeout", "120", &reads.id().to_string()]).spawn();
+    Wait::block("the parent has sent some by TCP", || {
+        bytes_of(&memory.connection_of(parent.id())).0 > by_tcp
+    });
+    let parents = thread_of(parent.id());
+    Wait::block("it sleeps", || (0..LOOKS).all(|_| said(&parents, "State:").starts_with('S')));
+    let thread = thread_of(child);
+    let before = times_asleep(&thread);
+    signal(Signal::CONT);
+    Wait::block("the child has looked", || times_asleep(&thread) > before);
+    parent.kill();
+    reads.tell("");
+    let said = std::thread::spawn(move || (reads.hear(), reads));
+    Wait::block("the reader has all", || said.is_finished());
+    assert_eq!(said.join().unwrap().0, "True");
+    let _ = demoting.unwrap().wait();
 }

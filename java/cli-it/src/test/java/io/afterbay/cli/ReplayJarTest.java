@@ -61,20 +61,22 @@ class ReplayJarTest {
             """;
 
     @TempDir private static Path built;
-    private static Path jar;
+    private static Path builtJar;
 
     @TempDir private Path directory;
+    private Path jar;
     private Command command;
 
     @BeforeAll
     static void buildProgram() throws Exception {
         Path sources = Files.createDirectories(built.resolve("sources"));
         Files.writeString(sources.resolve("Numbers.java"), PROGRAM);
-        jar = JobJar.build(sources, "Numbers", built);
+        builtJar = JobJar.build(sources, "Numbers", built);
     }
 
     @BeforeEach
-    void makeCommand() {
+    void makeCommand() throws IOException {
+        jar = Files.copy(builtJar, directory.resolve("numbers.jar"));
         command = new Command(directory);
     }
 
@@ -113,6 +115,17 @@ class ReplayJarTest {
                 .isEqualTo(ExitCode.FAILURE);
         assertThat(command.err()).contains("a second job, 'numbers'");
         assertThat(Path.of(out(2))).doesNotExist();
+        assertThat(state()).isEqualTo("failed");
+        assertStaysIfItCannotBeginAnew();
+    }
+
+    /** Its user may bring the jar back. */
+    private void assertStaysIfItCannotBeginAnew() throws Exception {
+        Files.delete(jar);
+        String place = directory.resolve("replays").toString();
+        assertThat(command.run("replay", "resume", "numbers", "--anew", "--dir", place))
+                .isEqualTo(ExitCode.FAILURE);
+        assertThat(command.err()).contains("numbers.jar", "try again: ./afterbay replay resume");
         assertThat(state()).isEqualTo("failed");
     }
 

@@ -23,6 +23,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Nothing is moved, and a group in which anything else is, such as the user's shell, stays as it
  * is. So does a weight that somebody has chosen. Whatever cannot be read or written is no failure.
+ *
+ * <p>A process that is killed leaves them low. A scope of systemd or a container ends with it. In a
+ * group that outlives it, the next process takes them for weights that somebody has chosen.
  */
 public final class LowWeight implements AutoCloseable {
     /** A tenth, which is what {@code nice -n 10} has among processes. */

@@ -58,6 +58,7 @@ final class BlockedLive {
 
     private static final String FINISHED = "FINISHED";
 
+    /** With a job that restarts, or waits for slots. */
     private static final Waiting USUAL = new Waiting(100, Duration.ofMinutes(5));
 
     private final ReplayDirectory directory;
@@ -67,18 +68,6 @@ final class BlockedLive {
     private final ClusterJob live;
     private final Starter starter;
     private final Waiting waiting;
-
-    /**
-     * How long a cluster is waited for.
-     *
-     * @param tickMs between two questions to it
-     * @param patience with a job that restarts, or waits for slots
-     */
-    record Waiting(long tickMs, Duration patience) {
-        boolean isOver(long startNanos) {
-            return System.nanoTime() - startNanos > patience.toNanos();
-        }
-    }
 
     /** Starts the program of the live job. */
     interface Starter {
@@ -272,22 +261,12 @@ final class BlockedLive {
     private void awaitReplayEnd(LiveStop known)
             throws ClusterException, InterruptedException, CommandFailure {
         ReplayJob replay = directory.job().orElse(null);
-        if (replay == null) {
-            return;
-        }
-        ClusterJob job = new ClusterJob(directory.rest(replay.cluster()), replay.id());
-        boolean isTold = false;
-        long startNanos = System.nanoTime();
-        while (job.state().filter(state -> !ClusterJob.isEnded(state)).isPresent()) {
-            if (waiting.isOver(startNanos)) {
-                throw failure(
-                        known,
-                        new CommandFailure(
-                                "the replay's job %s at %s still runs, and the live job is not started beside it"
-                                        .formatted(replay.id(), replay.cluster())));
-            }
-            isTold = isTold || job.cancel();
-            Thread.sleep(waiting.tickMs());
+        if (replay != null && !replay.end(directory, waiting)) {
+            throw failure(
+                    known,
+                    new CommandFailure(
+                            "the replay's job %s at %s still runs, and the live job is not started beside it"
+                                    .formatted(replay.id(), replay.cluster())));
         }
     }
 

@@ -11,16 +11,15 @@ import org.jspecify.annotations.Nullable;
  * cluster show may change between two looks at them.
  */
 final class Continuation {
-    private static final Duration PATIENCE = Duration.ofMinutes(1);
+    /** With a job that is cancelled, or a process that is to end. */
+    private static final Waiting USUAL = new Waiting(100, Duration.ofMinutes(1));
 
     /** With a process that also starts the live job again, which waits for slots. */
     private static final Duration PATIENCE_WITH_LIVE = Duration.ofMinutes(7);
 
-    private static final long USUAL_TICK_MS = 100;
-
     private final ReplayDirectory directory;
     private final Processes processes;
-    private final long tickMs;
+    private final Waiting waiting;
     private final String id;
 
     /** What takes a process, and time. */
@@ -55,17 +54,17 @@ final class Continuation {
                         return ReplayFollower.follow(directory, job);
                     }
                 },
-                USUAL_TICK_MS);
+                USUAL);
     }
 
     /**
-     * @param tickMs between two looks at a replay that is to end
+     * @param waiting for the end of a job
      */
-    Continuation(ReplayDirectory directory, Processes processes, long tickMs)
+    Continuation(ReplayDirectory directory, Processes processes, Waiting waiting)
             throws CommandFailure {
         this.directory = directory;
         this.processes = processes;
-        this.tickMs = tickMs;
+        this.waiting = waiting;
         this.id = directory.plan().id();
     }
 
@@ -157,10 +156,7 @@ final class Continuation {
                                             : ""));
         }
         if (hasRead) { // else it may be on its way, and keeps its identifier
-            ReplayJob superseded = directory.supersedeJob().orElse(null);
-            if (superseded != null) {
-                end(superseded);
-            }
+            supersedeJob();
         }
         // No job writes one from here on.
         Optional<String> checkpoint = anew ? Optional.empty() : directory.newestCheckpoint();
@@ -174,21 +170,28 @@ final class Continuation {
     }
 
     /** It may have come since the cluster was asked; it would end by itself, but not at once. */
+    private void supersedeJob() throws CommandFailure, InterruptedException {
+        ReplayJob superseded = directory.supersedeJob().orElse(null);
+        if (superseded == null) {
+            return;
+        }
+        try {
+            end(superseded);
+        } catch (CommandFailure e) {
+            directory.job(superseded); // else nobody would ask for it any more
+            throw e;
+        }
+    }
+
     private void end(ReplayJob superseded) throws CommandFailure, InterruptedException {
-        long startNanos = System.nanoTime();
-        boolean isTold = false;
-        while (directory.isAtWork(superseded)) {
-            if (System.nanoTime() - startNanos > PATIENCE.toNanos()) {
-                throw new CommandFailure(
-                        "job %s of replay %s has not ended within %d s; cancel it at http://%s"
-                                .formatted(
-                                        superseded.id(),
-                                        id,
-                                        PATIENCE.toSeconds(),
-                                        superseded.cluster()));
-            }
-            isTold = isTold || superseded.cancel(directory);
-            Thread.sleep(tickMs);
+        if (!directory.end(superseded, waiting)) {
+            throw new CommandFailure(
+                    "job %s of replay %s has not ended within %d s; cancel it at http://%s, and try again"
+                            .formatted(
+                                    superseded.id(),
+                                    id,
+                                    waiting.patience().toSeconds(),
+                                    superseded.cluster()));
         }
     }
 
@@ -250,7 +253,8 @@ final class Continuation {
 
     /** A process that lives ends its job itself; who dies leaves it to this one. */
     private void awaitEnd() throws CommandFailure, InterruptedException {
-        Duration patience = directory.plan().isBlocking() ? PATIENCE_WITH_LIVE : PATIENCE;
+        Waiting patient =
+                directory.plan().isBlocking() ? waiting.patientFor(PATIENCE_WITH_LIVE) : waiting;
         long startNanos = System.nanoTime();
         ReplayJob told = null;
         while (directory.exists()) {
@@ -259,15 +263,15 @@ final class Continuation {
             if (!isHeld && job == null) {
                 return;
             }
-            if (System.nanoTime() - startNanos > patience.toNanos()) {
+            if (patient.isOver(startNanos)) {
                 throw new CommandFailure(
                         "replay %s has not ended within %d s; it does when its job stops"
-                                .formatted(id, patience.toSeconds()));
+                                .formatted(id, patient.patience().toSeconds()));
             }
             if (!isHeld && job != null && !job.equals(told) && job.cancel(directory)) {
                 told = job;
             }
-            Thread.sleep(tickMs);
+            Thread.sleep(patient.tickMs());
         }
     }
 

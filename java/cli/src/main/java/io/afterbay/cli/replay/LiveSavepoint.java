@@ -17,9 +17,9 @@ final class LiveSavepoint {
 
     private final ReplayDirectory directory;
     private final ClusterJob live;
-    private final BlockedLive.Waiting waiting;
+    private final Waiting waiting;
 
-    LiveSavepoint(ReplayDirectory directory, ClusterJob live, BlockedLive.Waiting waiting) {
+    LiveSavepoint(ReplayDirectory directory, ClusterJob live, Waiting waiting) {
         this.directory = directory;
         this.live = live;
         this.waiting = waiting;

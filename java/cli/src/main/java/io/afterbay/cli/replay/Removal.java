@@ -43,8 +43,8 @@ final class Removal {
                 throw runs("a process of it lives");
             }
             requireLiveJob();
-            requireNoJob();
             requireNoSavepoint();
+            requireNoJob(); // at last: it may cancel what would stay otherwise
             directory.remove();
         } finally {
             directory.release();

@@ -40,6 +40,9 @@ final class ReplayCompanion implements RunCompanion, AutoCloseable {
     /** By a command before this one. */
     private final @Nullable ReplayJob sent;
 
+    /** Whether a process before this one has begun it, so that it is not this one's to remove. */
+    private final boolean isResumed;
+
     private final CheckpointWatch checkpoints;
     private @Nullable AdaptiveReplay adaptive;
     private volatile List<java.nio.file.Path> libraries = List.of();
@@ -53,6 +56,7 @@ final class ReplayCompanion implements RunCompanion, AutoCloseable {
             throws CommandFailure {
         this.blocked = blocked;
         this.sent = directory.job().orElse(null);
+        this.isResumed = directory.session().isPresent();
         this.directory = directory;
         this.plan = plan;
         this.live = plan.live() == null ? null : new LiveJob(plan.live());
@@ -195,6 +199,7 @@ final class ReplayCompanion implements RunCompanion, AutoCloseable {
     boolean hasNothingBegun() throws CommandFailure {
         Submissions<?> known = submissions;
         return (known == null || known.close())
+                && !isResumed
                 && sent == null
                 && Objects.equals(plan.run().from(), plan.fromSavepoint())
                 && !directory.isLiveStopped()

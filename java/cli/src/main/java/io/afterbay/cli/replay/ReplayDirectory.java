@@ -6,7 +6,6 @@ import io.afterbay.cli.job.Outcome;
 import io.afterbay.cli.process.JsonHandover;
 import io.afterbay.cli.process.WorkDirectory;
 import io.afterbay.cli.remote.ClusterAddress;
-import io.afterbay.cli.remote.ClusterException;
 import io.afterbay.cli.remote.ClusterRest;
 import io.afterbay.cli.replay.ReplayLock.Holder;
 import io.afterbay.cli.replay.live.LiveBudget;
@@ -470,40 +469,7 @@ final class ReplayDirectory {
     }
 
     ReplayState state() throws CommandFailure {
-        if (needsLiveBack()) {
-            return isHeld() ? ReplayState.RUNNING : ReplayState.INTERRUPTED;
-        }
-        Ended ended = ended().orElse(null);
-        if (ended != null) {
-            return ended.state() == ReplayState.FAILED && isAtWorkAllTheSame()
-                    ? alive()
-                    : ended.state();
-        }
-        if (isHeld()) {
-            return alive();
-        }
-        ReplayJob job = job().orElse(null);
-        try {
-            if (job != null && !job.hasEnded(this)) {
-                return alive();
-            }
-        } catch (ClusterException e) {
-            return ReplayState.UNKNOWN;
-        }
-        // Its job may have finished a moment ago, and the live job is not back.
-        return needsLiveBack()
-                ? ReplayState.INTERRUPTED
-                : ended().map(Ended::state).orElse(ReplayState.INTERRUPTED);
-    }
-
-    /** A command may have failed that could not ask for its job any more, or not send it twice. */
-    private boolean isAtWorkAllTheSame() throws CommandFailure {
-        ReplayJob job = job().orElse(null);
-        try {
-            return job != null && !isHeld() && job.isAtWork(this);
-        } catch (ClusterException e) {
-            return false; // as it is noted
-        }
+        return new ReplayActivity(this).state();
     }
 
     /**
@@ -512,35 +478,16 @@ final class ReplayDirectory {
      * @throws CommandFailure if nobody knows
      */
     Optional<ReplayJob> jobAtWork() throws CommandFailure {
-        ReplayJob job = job().orElse(null);
-        try {
-            return job == null || job.hasEnded(this) ? Optional.empty() : Optional.of(job);
-        } catch (ClusterException e) {
-            throw notKnown(e);
-        }
+        return new ReplayActivity(this).jobAtWork();
     }
 
     /**
-     * Whether a job of it, which may not be the one that is noted, does something.
+     * Ends a job of it, which may not be the one that is noted.
      *
+     * @return false if it is still at work when the time is over
      * @throws CommandFailure if nobody knows
      */
-    boolean isAtWork(ReplayJob job) throws CommandFailure {
-        try {
-            return job.isAtWork(this);
-        } catch (ClusterException e) {
-            throw notKnown(e);
-        }
-    }
-
-    private CommandFailure notKnown(ClusterException e) throws CommandFailure {
-        return new CommandFailure(
-                "whether replay %s runs is not known: %s"
-                        .formatted(plan().id(), CommandFailure.reason(e)),
-                e);
-    }
-
-    private ReplayState alive() throws CommandFailure {
-        return rate().paused() ? ReplayState.PAUSED : ReplayState.RUNNING;
+    boolean end(ReplayJob job, Waiting waiting) throws CommandFailure, InterruptedException {
+        return new ReplayActivity(this).end(job, waiting);
     }
 }

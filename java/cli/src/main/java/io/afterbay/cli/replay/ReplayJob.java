@@ -89,6 +89,26 @@ record ReplayJob(ClusterAddress cluster, String id) {
     }
 
     /**
+     * Cancels it, and waits until it does nothing any more.
+     *
+     * @return false if it still does when the time is over
+     * @throws ClusterException if the cluster does not answer, so that nobody knows
+     */
+    boolean end(ReplayDirectory directory, Waiting waiting)
+            throws CommandFailure, ClusterException, InterruptedException {
+        long startNanos = System.nanoTime();
+        boolean isTold = false;
+        while (isAtWork(directory)) {
+            if (waiting.isOver(startNanos)) {
+                return false;
+            }
+            isTold = isTold || cancel(directory);
+            Thread.sleep(waiting.tickMs());
+        }
+        return true;
+    }
+
+    /**
      * Asks the cluster to cancel it.
      *
      * @return whether the cluster was told

@@ -148,7 +148,7 @@ class BlockedLiveSavepointTest extends BlockedReplay {
     @Test
     @Timeout(60)
     void aSavepointThatNeverEndsIsNotWaitedForForever() throws Exception {
-        waiting = new BlockedLive.Waiting(0, Duration.ofMillis(20));
+        waiting = new Waiting(0, Duration.ofMillis(20));
         begin(Ending.SILENCE);
         assertThatThrownBy(() -> command(this::begins))
                 .isInstanceOf(CommandFailure.class)

@@ -29,7 +29,7 @@ abstract class BlockedReplay {
     static final int REQUESTS_MIN = 12;
 
     @TempDir private Path root;
-    BlockedLive.Waiting waiting = new BlockedLive.Waiting(0, Duration.ofMinutes(5));
+    Waiting waiting = new Waiting(0, Duration.ofMinutes(5));
     SimulatedCluster cluster;
     Path directory;
     private int runs;
@@ -119,7 +119,7 @@ abstract class BlockedReplay {
                         return BlockedReplay.follow(replay);
                     }
                 },
-                0);
+                waiting);
     }
 
     void begins(ReplayDirectory replay, BlockedLive live) throws Exception {

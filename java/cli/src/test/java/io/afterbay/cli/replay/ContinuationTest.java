@@ -13,6 +13,7 @@ import java.io.IOException;
 import java.net.http.HttpRequest;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
@@ -33,6 +34,7 @@ class ContinuationTest {
     private Hook hook = number -> {};
 
     private int requests;
+    private Duration patience = Duration.ofMinutes(1);
     private final List<ReplayPlan> runs = new ArrayList<>();
     @TempDir private Path root;
     private ReplayDirectory replay;
@@ -89,7 +91,7 @@ class ContinuationTest {
                                 throw new AssertionError("followed: " + job);
                             }
                         },
-                        0)
+                        new Waiting(0, patience))
                 .resume(anew);
     }
 
@@ -140,6 +142,45 @@ class ContinuationTest {
         assertThat(resume(anew)).isEqualTo(ExitCode.OK);
         assertThat(state).isEqualTo("CANCELED");
         assertThat(runs).hasSize(1);
+    }
+
+    /** Else nobody would ask for it any more, and the next command would begin beside it. */
+    @Test
+    void aJobOfWhichNobodyKnowsWhetherItHasEndedStaysNoted() throws Exception {
+        int looks = 2;
+        hook =
+                request -> {
+                    if (request == looks + 1) {
+                        throw new IOException("silence");
+                    }
+                };
+        assertThatThrownBy(() -> resume(true))
+                .hasMessageContaining("whether replay past runs is not known")
+                .hasMessageContaining("silence");
+        assertJobStaysNoted();
+        assertThat(resume(true)).isEqualTo(ExitCode.OK);
+        assertThat(runs).hasSize(1);
+    }
+
+    @Test
+    void soDoesOneThatDoesNotEnd() throws Exception {
+        int looks = 2;
+        patience = Duration.ZERO;
+        hook = request -> state = request > looks ? "CANCELLING" : state;
+        assertThatThrownBy(() -> resume(false))
+                .hasMessageContaining("job %s of replay past has not ended".formatted(JOB))
+                .hasMessageContaining("cancel it at http://flink:8081, and try again");
+        assertJobStaysNoted();
+        assertThat(replay.state()).isEqualTo(ReplayState.RUNNING);
+    }
+
+    private void assertJobStaysNoted() throws Exception {
+        assertThat(runs).isEmpty();
+        assertThat(replay.job()).contains(new ReplayJob(TestReplays.CLUSTER, JOB));
+        assertThat(control().orders()).isEqualTo(new ReplayOrders(500, JOB, false));
+        assertThat(replay.progress()).contains(PROGRESS);
+        assertThat(replay.newestCheckpoint()).isPresent();
+        assertThat(replay.isHeld()).isFalse();
     }
 
     @ParameterizedTest

@@ -121,12 +121,28 @@ class RemovalTest {
         ReplayDirectory replay = create(TestReplays.blocking(ID));
         replay.liveStop(stop(LiveStop.Phase.BACK));
         replay.ended(Outcome.finished());
-        Path savepoint = replay.path().resolve("savepoints/0a/savepoint-1");
-        Files.createDirectories(savepoint);
-        Files.writeString(savepoint.resolve("_metadata"), "");
+        makeSavepoint(replay);
         assertStays(remove(ID), "has the savepoint", "--with-savepoints", replay.savepointsUri());
         assertStays(remove("--ended"), "has the savepoint");
         assertThat(remove(ID, "--with-savepoints").code()).isEqualTo(ExitCode.OK);
+        assertThat(root()).isEmptyDirectory();
+    }
+
+    private static void makeSavepoint(ReplayDirectory replay) throws IOException {
+        Path savepoint = replay.path().resolve("savepoints/0a/savepoint-1");
+        Files.createDirectories(savepoint);
+        Files.writeString(savepoint.resolve("_metadata"), "");
+    }
+
+    /** Somebody may resume it: its live job could not be stopped, and runs on. */
+    @Test
+    void whatStaysForItsSavepointIsNotCancelled() throws Exception {
+        ReplayDirectory replay = onCluster(UNKNOWN_JOB);
+        makeSavepoint(replay);
+        assertThatThrownBy(() -> new Removal(replay, false).remove())
+                .hasMessageContaining("has the savepoint");
+        assertThat(replay.isCancelWanted()).isFalse();
+        new Removal(replay, true).remove();
         assertThat(root()).isEmptyDirectory();
     }
 

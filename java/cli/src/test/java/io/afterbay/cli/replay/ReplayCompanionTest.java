@@ -71,6 +71,17 @@ class ReplayCompanionTest {
         assertThat(companion.hasNothingBegun()).isTrue();
     }
 
+    /** As one that is begun anew and whose jar is gone: its user may bring that back. */
+    @Test
+    void whatAProcessBeforeHasBegunStays() throws Exception {
+        directory.liveStop(stopped());
+        companion.starting(engine);
+        directory.forgetLiveStop();
+        assertThat(companion.hasNothingBegun()).isTrue();
+        assertThat(new ReplayCompanion(directory, directory.plan(), null).hasNothingBegun())
+                .isFalse();
+    }
+
     /** A live job that is stopped already is not looked for. */
     private static LiveStop stopped() {
         return new LiveStop(LiveStop.Phase.STOPPED, "0a", "file:/sp", 1, null, null, null, null);

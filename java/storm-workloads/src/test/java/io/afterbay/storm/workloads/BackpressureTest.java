@@ -4,18 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.afterbay.storm.workloads.HeldTopology.Plan;
 import io.afterbay.testing.Await;
-import java.nio.file.Path;
 import java.util.List;
-import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.function.BooleanSupplier;
 import java.util.stream.IntStream;
 import org.apache.storm.generated.StormTopology;
-import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -24,7 +18,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * of the bolt wait for a place, its own queues fill behind them, and it no longer asks the spout.
  * Tuples are counted; no time is asserted.
  */
-class BackpressureTest {
+class BackpressureTest extends EmbeddedStormSuite {
     private static final int WORDS = 1_000;
     private static final int CAPACITY = 8;
     private static final int TASKS = 3;
@@ -32,21 +26,8 @@ class BackpressureTest {
     /** A spout that has waited so long, and was not asked meanwhile, does not go on by itself. */
     private static final long HELD_UP_MS = 200;
 
-    @TempDir private static Path directory;
-    private static @Nullable EmbeddedStorm storm;
-
-    @BeforeAll
-    static void start() throws Exception {
-        storm = new EmbeddedStorm(directory);
-    }
-
-    @AfterAll
-    static void end() throws Exception {
-        Objects.requireNonNull(storm).close();
-    }
-
     private static HeldRun submit(Plan plan, StormTopology topology) throws Exception {
-        return HeldRun.submit(Objects.requireNonNull(storm), plan, topology);
+        return HeldRun.submit(storm(), plan, topology);
     }
 
     @ParameterizedTest

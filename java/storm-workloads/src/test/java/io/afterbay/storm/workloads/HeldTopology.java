@@ -10,9 +10,7 @@ import org.apache.storm.task.OutputCollector;
 import org.apache.storm.task.TopologyContext;
 import org.apache.storm.topology.OutputFieldsDeclarer;
 import org.apache.storm.topology.TopologyBuilder;
-import org.apache.storm.topology.base.BaseRichBolt;
 import org.apache.storm.topology.base.BaseRichSpout;
-import org.apache.storm.tuple.Fields;
 import org.apache.storm.tuple.Tuple;
 import org.apache.storm.tuple.Values;
 
@@ -47,22 +45,24 @@ final class HeldTopology {
 
     /** The tasks that stand still share a queue. */
     static StormTopology shared(Plan plan) {
-        TopologyBuilder builder = new TopologyBuilder();
-        builder.setSpout(NUMBERS, new Numbers(plan.run, plan.words));
-        builder.setBolt(HELD, new Held(plan.run), plan.tasks).shuffleGrouping(NUMBERS);
-        return with(HELD, plan, builder);
+        return of(plan, new TopologyBuilder(), NUMBERS, HELD);
     }
 
     /** The tasks before those that stand still share a queue. */
     static StormTopology behindShared(Plan plan) {
         TopologyBuilder builder = new TopologyBuilder();
-        builder.setSpout(NUMBERS, new Numbers(plan.run, plan.words));
-        builder.setBolt(THROUGH, new Through(), plan.tasks).shuffleGrouping(NUMBERS);
-        builder.setBolt(HELD, new Held(plan.run), plan.tasks).shuffleGrouping(THROUGH);
-        return with(THROUGH, plan, builder);
+        builder.setBolt(THROUGH, new PassBolt(), plan.tasks).shuffleGrouping(NUMBERS);
+        return of(plan, builder, THROUGH, THROUGH);
     }
 
-    private static StormTopology with(String shared, Plan plan, TopologyBuilder builder) {
+    /**
+     * @param from what the tasks that stand still get their tuples from
+     * @param shared the bolt whose tasks share a queue
+     */
+    private static StormTopology of(
+            Plan plan, TopologyBuilder builder, String from, String shared) {
+        builder.setSpout(NUMBERS, new Numbers(plan.run, plan.words));
+        builder.setBolt(HELD, new Held(plan.run), plan.tasks).shuffleGrouping(from);
         return Stragglers.on(
                 builder.createTopology(),
                 StragglerSettings.none().shared(shared).sharedCapacity(plan.capacity));
@@ -118,13 +118,12 @@ final class HeldTopology {
 
         @Override
         public void declareOutputFields(OutputFieldsDeclarer declarer) {
-            declarer.declare(new Fields("number"));
+            declarer.declare(PassBolt.FIELDS);
         }
     }
 
-    private static final class Held extends BaseRichBolt {
+    private static final class Held extends PassBolt {
         private final String run;
-        private transient OutputCollector collector;
         private transient HeldRun seen;
 
         Held(String run) {
@@ -134,7 +133,7 @@ final class HeldTopology {
         @Override
         public void prepare(
                 Map<String, Object> conf, TopologyContext context, OutputCollector collector) {
-            this.collector = collector;
+            super.prepare(conf, context, collector);
             seen = HeldRun.of(run);
         }
 
@@ -145,31 +144,7 @@ final class HeldTopology {
             } catch (InterruptedException e) {
                 throw new IllegalStateException(e);
             }
-            collector.ack(input);
-        }
-
-        @Override
-        public void declareOutputFields(OutputFieldsDeclarer declarer) {}
-    }
-
-    private static final class Through extends BaseRichBolt {
-        private transient OutputCollector collector;
-
-        @Override
-        public void prepare(
-                Map<String, Object> conf, TopologyContext context, OutputCollector collector) {
-            this.collector = collector;
-        }
-
-        @Override
-        public void execute(Tuple input) {
-            collector.emit(input, input.getValues());
-            collector.ack(input);
-        }
-
-        @Override
-        public void declareOutputFields(OutputFieldsDeclarer declarer) {
-            declarer.declare(new Fields("number"));
+            super.execute(input);
         }
     }
 }

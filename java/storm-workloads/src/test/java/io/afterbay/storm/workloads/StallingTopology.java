@@ -18,9 +18,7 @@ import org.apache.storm.task.OutputCollector;
 import org.apache.storm.task.TopologyContext;
 import org.apache.storm.topology.OutputFieldsDeclarer;
 import org.apache.storm.topology.TopologyBuilder;
-import org.apache.storm.topology.base.BaseRichBolt;
 import org.apache.storm.topology.base.BaseRichSpout;
-import org.apache.storm.tuple.Fields;
 import org.apache.storm.tuple.Tuple;
 import org.apache.storm.tuple.Values;
 
@@ -86,7 +84,7 @@ final class StallingTopology {
         TopologyBuilder builder = new TopologyBuilder();
         builder.setSpout(SPOUT, new Numbers(plan));
         builder.setBolt(FIRST, new First(plan), plan.tasks()).shuffleGrouping(SPOUT);
-        builder.setBolt("second", new Pass(), plan.tasks()).shuffleGrouping(FIRST);
+        builder.setBolt("second", new PassBolt(), plan.tasks()).shuffleGrouping(FIRST);
         return Stragglers.on(builder.createTopology(), CalmMachine.with(settings));
     }
 
@@ -140,32 +138,11 @@ final class StallingTopology {
 
         @Override
         public void declareOutputFields(OutputFieldsDeclarer declarer) {
-            declarer.declare(new Fields("number"));
+            declarer.declare(PassBolt.FIELDS);
         }
     }
 
-    private static class Pass extends BaseRichBolt {
-        private transient OutputCollector collector;
-
-        @Override
-        public void prepare(
-                Map<String, Object> conf, TopologyContext context, OutputCollector collector) {
-            this.collector = collector;
-        }
-
-        @Override
-        public void execute(Tuple input) {
-            collector.emit(input, input.getValues());
-            collector.ack(input);
-        }
-
-        @Override
-        public void declareOutputFields(OutputFieldsDeclarer declarer) {
-            declarer.declare(new Fields("number"));
-        }
-    }
-
-    private static final class First extends Pass {
+    private static final class First extends PassBolt {
         private final ExclamationPlan plan;
         private transient int task;
 

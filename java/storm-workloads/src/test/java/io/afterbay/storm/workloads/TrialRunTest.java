@@ -14,37 +14,19 @@ import io.afterbay.handover.stragglers.StragglerTopology;
 import io.afterbay.handover.stragglers.StragglerTopology.Machine;
 import io.afterbay.handover.stragglers.StragglerTopology.Stage;
 import io.afterbay.testing.LongForm;
-import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.storm.Config;
-import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** On real Storm in this process. Tuples are counted; no time is asserted. */
-class TrialRunTest {
+class TrialRunTest extends EmbeddedStormSuite {
     private static final int TASKS = 5;
-
-    @TempDir private static Path directory;
-    private static @Nullable EmbeddedStorm storm;
-
-    @BeforeAll
-    static void start() throws Exception {
-        storm = new EmbeddedStorm(directory);
-    }
-
-    @AfterAll
-    static void end() throws Exception {
-        Objects.requireNonNull(storm).close();
-    }
 
     private static StragglerPlan plan(String technique, Grouping grouping, int stages) {
         return plan(
@@ -62,7 +44,7 @@ class TrialRunTest {
     }
 
     private StragglerReport run(StragglerPlan plan) throws Exception {
-        StragglerReport report = new TrialRun(plan).run(Objects.requireNonNull(storm), log -> {});
+        StragglerReport report = new TrialRun(plan).run(storm(), log -> {});
         check(plan, report);
         return report;
     }
@@ -224,7 +206,7 @@ class TrialRunTest {
                         Config.TOPOLOGY_EXECUTOR_OVERFLOW_LIMIT,
                         256);
         StragglerReport report =
-                new TrialRun(plan, shortQueues).run(Objects.requireNonNull(storm), log -> {});
+                new TrialRun(plan, shortQueues).run(storm(), log -> {});
         check(plan, report);
     }
 
@@ -241,7 +223,7 @@ class TrialRunTest {
         AtomicInteger inUse = new AtomicInteger();
         StragglerReport report =
                 new TrialRun(plan)
-                        .run(Objects.requireNonNull(storm), log -> inUse.set(log.machinesInUse()));
+                        .run(storm(), log -> inUse.set(log.machinesInUse()));
         check(plan, report);
         assertThat(inUse).hasValue(3);
         assertThat(tasks(report).executed())
