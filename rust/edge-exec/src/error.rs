@@ -37,7 +37,7 @@ pub enum EvalError {
     },
     /// Final results need all groups in memory.
     #[error(
-        "{max} groups of key and slice are open, and there may be no more, since windows are final here: start with a larger --groups-max, or cut the plan without --local"
+        "{max} groups of key and slice, or sessions, are open, and there may be no more, since windows are final here: start with a larger --groups-max, or cut the plan without --local"
     )]
     Groups {
         /// As many as there may be.

@@ -32,8 +32,8 @@ pub struct Settings {
     /// `pipeline.auto-watermark-interval` in ms: a watermark is passed on as soon as it is further by more than that. With 0, the
     /// output depends on the input alone, in Flink too; else Flink passes it on by the clock as well.
     pub watermark_interval: i64,
-    /// Groups of keys and slices in memory: with more, everything is flushed, as Flink does when its buffer is full. Where results
-    /// are final, more are an error.
+    /// Groups of keys and slices, or sessions, in memory: with more, everything is flushed, as Flink does when its buffer is full.
+    /// Where results are final, more are an error.
     pub groups_max: usize,
     /// What is emitted when a slice is over.
     pub flush: Flush,

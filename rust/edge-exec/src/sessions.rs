@@ -7,8 +7,10 @@
 //! Everything is in memory, as in [`finals`](crate::finals).
 
 use std::collections::{BTreeSet, HashMap};
+use std::ops::Range;
+use std::sync::Arc;
 
-use afterbay_edge_plan::{SessionAggregate, Value};
+use afterbay_edge_plan::{Part, SessionAggregate, Value};
 
 use crate::accumulate::{self, Changes};
 use crate::buffer::encode;
@@ -25,17 +27,20 @@ pub(crate) struct Sessions {
     aggregate: SessionAggregate,
     sessions_max: usize,
     /// By the bytes of keys.
-    keys: HashMap<Box<[u8]>, Key>,
+    keys: HashMap<Arc<[u8]>, Key>,
     /// All sessions, by their ends.
-    ends: BTreeSet<(i64, Box<[u8]>)>,
+    ends: BTreeSet<(i64, Arc<[u8]>)>,
     watermark: i64,
     late: u64,
     scratch: Vec<u8>,
+    changes: Changes,
 }
 
 /// The sessions of a key, none of which touches another one, by their beginnings.
 #[derive(Debug)]
 struct Key {
+    /// There is one copy of them.
+    bytes: Arc<[u8]>,
     values: Box<[Value]>,
     sessions: Vec<Session>,
 }
@@ -44,7 +49,7 @@ struct Key {
 struct Session {
     start: i64,
     end: i64,
-    accumulated: Vec<Value>,
+    accumulated: Box<[Value]>,
 }
 
 impl Sessions {
@@ -58,6 +63,7 @@ impl Sessions {
             watermark: i64::MIN,
             late: 0,
             scratch: Vec::new(),
+            changes: Changes::default(),
         }
     }
 
@@ -78,60 +84,61 @@ impl Sessions {
         for &column in &self.aggregate.grouping {
             encode(row.get(column).ok_or(EvalError::Type)?, &mut self.scratch)?;
         }
-        let open = self
-            .keys
-            .get(self.scratch.as_slice())
-            .map_or(&[] as &[Session], |key| key.sessions.as_slice());
+        let key = self.keys.get_mut(self.scratch.as_slice());
+        let open = key.as_ref().map_or(&[] as &[Session], |key| key.sessions.as_slice());
         let first = open.partition_point(|session| session.end < time);
-        let touched = open[first..].partition_point(|session| session.start <= end);
-        let touched = first..first + touched;
-        let merged = &open[touched.clone()];
-        let start = merged.first().map_or(time, |session| session.start.min(time));
-        let end = merged.last().map_or(end, |session| session.end.max(end));
+        let count = open[first..].partition_point(|session| session.start <= end);
+        let touched = &open[first..first + count];
+        let start = touched.first().map_or(time, |session| session.start.min(time));
+        let end = touched.last().map_or(end, |session| session.end.max(end));
         if is_over(end, self.watermark) {
             self.late += 1;
             return Ok(());
         }
         check_site(&self.aggregate.results, &self.aggregate.grouping, row)?;
-        if merged.is_empty() && self.ends.len() >= self.sessions_max {
+        if let Some(key) = key
+            && count == 1
+        {
+            // Of most rows: nothing is copied but what they change.
+            let session = &mut key.sessions[first];
+            self.changes.add(&self.aggregate.parts, &mut session.accumulated, row)?;
+            session.start = start;
+            let before = std::mem::replace(&mut session.end, end);
+            if before != end {
+                self.ends.remove(&(before, key.bytes.clone()));
+                self.ends.insert((end, key.bytes.clone()));
+            }
+            return Ok(());
+        }
+        if count == 0 && self.ends.len() >= self.sessions_max {
             return Err(EvalError::Groups { max: self.sessions_max });
         }
-        let accumulated = self.accumulated(merged, row)?;
-        let session = Session { start, end, accumulated };
-        self.put(touched, session, row);
-        Ok(())
+        self.put(first..first + count, (start, end), row)
     }
 
-    /// What these sessions, and the row, make together.
-    fn accumulated(&self, merged: &[Session], row: &[Value]) -> Result<Vec<Value>> {
-        let parts = &self.aggregate.parts;
-        let Some((first, others)) = merged.split_first() else {
-            return Ok(accumulate::first(parts, row)?.into_vec());
-        };
-        let mut accumulated = first.accumulated.clone();
-        for other in others {
-            let both = accumulated.iter_mut().zip(&other.accumulated);
-            for (part, (own, other)) in parts.iter().zip(both) {
-                accumulate::merge(part, own, other)?;
-            }
-        }
-        Changes::default().add(parts, &mut accumulated, row)?;
-        Ok(accumulated)
-    }
-
-    /// Puts a session in the place of those of the row's key that it is made of.
-    fn put(&mut self, merged: std::ops::Range<usize>, session: Session, row: &[Value]) {
-        let bytes: Box<[u8]> = self.scratch.as_slice().into();
-        let grouping = &self.aggregate.grouping;
-        let key = self.keys.entry(bytes.clone()).or_insert_with(|| Key {
-            values: grouping.iter().map(|&column| row[column].clone()).collect(),
+    /// Puts one session in the place of these of the key in `scratch`, of none or several, which the row makes one.
+    fn put(
+        &mut self,
+        merged: Range<usize>,
+        (start, end): (i64, i64),
+        row: &[Value],
+    ) -> Result<()> {
+        let Self { aggregate, keys, ends, scratch, changes, .. } = self;
+        let key = keys.get(scratch.as_slice());
+        let sessions = key.map_or(&[] as &[Session], |key| &key.sessions[merged.clone()]);
+        let accumulated = accumulated(&aggregate.parts, changes, sessions, row)?;
+        let bytes: Arc<[u8]> =
+            key.map_or_else(|| scratch.as_slice().into(), |key| key.bytes.clone());
+        let key = keys.entry(bytes.clone()).or_insert_with(|| Key {
+            bytes: bytes.clone(),
+            values: aggregate.grouping.iter().map(|&column| row[column].clone()).collect(),
             sessions: Vec::new(),
         });
-        let end = session.end;
-        for gone in key.sessions.splice(merged, [session]) {
-            self.ends.remove(&(gone.end, bytes.clone()));
+        for gone in key.sessions.splice(merged, [Session { start, end, accumulated }]) {
+            ends.remove(&(gone.end, bytes.clone()));
         }
-        self.ends.insert((end, bytes));
+        ends.insert((end, bytes));
+        Ok(())
     }
 
     /// Emits sessions that are over now, in the order of their ends.
@@ -189,18 +196,109 @@ impl Sessions {
         for _ in 0..saved.count()? {
             let (start, end) = (saved.number()?, saved.number()?);
             let values = saved.values(self.aggregate.grouping.len())?;
-            let accumulated = saved.values(self.aggregate.parts.len())?.into_vec();
+            let accumulated = saved.values(self.aggregate.parts.len())?;
             let mut bytes = Vec::new();
             for value in &values {
                 encode(value, &mut bytes).map_err(|_| SavedError("a key of another type"))?;
             }
-            let bytes: Box<[u8]> = bytes.into();
+            let known = self.keys.get(bytes.as_slice());
+            let bytes: Arc<[u8]> =
+                known.map_or_else(|| bytes.as_slice().into(), |key| key.bytes.clone());
             self.ends.insert((end, bytes.clone()));
             // Sessions of a key come by their ends, which is the order of their beginnings.
-            let key = self.keys.entry(bytes);
-            let key = key.or_insert_with(|| Key { values, sessions: Vec::new() });
+            let key = self.keys.entry(bytes.clone());
+            let key = key.or_insert_with(|| Key { bytes, values, sessions: Vec::new() });
             key.sessions.push(Session { start, end, accumulated });
         }
         Ok(())
+    }
+}
+
+/// What these sessions, and the row, make together.
+fn accumulated(
+    parts: &[Part],
+    changes: &mut Changes,
+    sessions: &[Session],
+    row: &[Value],
+) -> Result<Box<[Value]>> {
+    let Some((first, others)) = sessions.split_first() else {
+        return accumulate::first(parts, row);
+    };
+    // A copy: the row may be refused, and then they stay as they are.
+    let mut accumulated = first.accumulated.clone();
+    for other in others {
+        let both = accumulated.iter_mut().zip(&other.accumulated);
+        for (part, (own, other)) in parts.iter().zip(both) {
+            accumulate::merge(part, own, other)?;
+        }
+    }
+    changes.add(parts, &mut accumulated, row)?;
+    Ok(accumulated)
+}
+
+#[cfg(test)]
+mod tests {
+    use afterbay_edge_plan::{Accumulator, GlobalAggregate, Kind};
+
+    use super::*;
+
+    /// Where texts are: a copy would lie elsewhere, since the former one is still there when it is made.
+    fn places(session: &Session) -> Vec<*const u8> {
+        let texts = session.accumulated.iter().map(|value| match value {
+            Value::Text(text) => text.as_ptr(),
+            other => panic!("{other:?}"),
+        });
+        texts.collect()
+    }
+
+    fn add(sessions: &mut Sessions, name: &str, time: i64) {
+        sessions.add(&[Value::Whole(7), Value::text(name), Value::millis(time)]).unwrap();
+    }
+
+    #[test]
+    fn a_row_copies_neither_its_key_nor_an_accumulator_that_it_does_not_change() {
+        let of = Kind::VarChar(9);
+        let part = |accumulator| Part { accumulator, filter: None };
+        let aggregate = SessionAggregate {
+            grouping: vec![0],
+            parts: vec![
+                part(Accumulator::Min { column: 1, of }),
+                part(Accumulator::Max { column: 1, of }),
+            ],
+            time_column: 2,
+            gap: 1000,
+            results: GlobalAggregate {
+                local_keys: vec![0],
+                local_names: vec!["k".to_owned()],
+                outcomes: Vec::new(),
+                properties: Vec::new(),
+            },
+        };
+        let mut sessions = Sessions::new(aggregate, 2);
+        add(&mut sessions, "m", 0);
+        add(&mut sessions, "z", 500);
+        let open = |sessions: &Sessions| {
+            let key = sessions.keys.values().next().unwrap();
+            let of_ends = sessions.ends.iter().filter(|(_, bytes)| Arc::ptr_eq(bytes, &key.bytes));
+            assert_eq!((of_ends.count(), sessions.keys.len()), (sessions.ends.len(), 1));
+            let session = &key.sessions[0];
+            ((session.start, session.end), sessions.ends.first().unwrap().0, places(session))
+        };
+        let ((_, end), first_end, before) = open(&sessions);
+        assert_eq!((end, first_end), (1500, 1500));
+        // Within the session, behind it and in front of it.
+        for (time, span) in [(100, (0, 1500)), (1500, (0, 2500)), (-500, (-500, 2500))] {
+            add(&mut sessions, "n", time);
+            assert_eq!(open(&sessions), (span, span.1, before.clone()), "{time}");
+        }
+        // Another session, and the row that makes one of both.
+        add(&mut sessions, "y", 3600);
+        assert_eq!((sessions.groups(), open(&sessions).0), (2, (-500, 2500)));
+        add(&mut sessions, "x", 2700);
+        let (span, first_end, _) = open(&sessions);
+        assert_eq!((sessions.groups(), span, first_end), (2, (-500, 2500), 2500));
+        add(&mut sessions, "w", 2500);
+        let (span, first_end, _) = open(&sessions);
+        assert_eq!((sessions.groups(), span, first_end), (1, (-500, 4600), 4600));
     }
 }

@@ -141,7 +141,7 @@ impl fmt::Debug for Outgoing {
 }
 
 impl Outgoing {
-    fn new(options: &PublishOptions, moved: Box<dyn Fn() + Send + Sync>) -> Self {
+    pub(crate) fn new(options: &PublishOptions, moved: Box<dyn Fn() + Send + Sync>) -> Self {
         let status = PublisherStatus {
             broker: options.access.broker.to_string(),
             topic: options.topic.clone(),
@@ -188,7 +188,6 @@ impl Outgoing {
         let mut inner = self.lock();
         let again = inner.unpublished.sent(packet);
         inner.status.again += u64::from(again);
-        inner.status.silent_since.get_or_insert_with(Instant::now);
     }
 
     /// The broker has a message, or will never take it: then why.

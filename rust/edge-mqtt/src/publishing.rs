@@ -6,7 +6,7 @@
 use std::pin::pin;
 use std::sync::Arc;
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio::runtime::{Builder, Runtime};
 use tokio::time::{sleep, timeout};
@@ -123,7 +123,7 @@ impl Session<'_> {
 
     /// Waits; true if it has to end.
     async fn pause(&self, time: Duration) -> bool {
-        let began = std::time::Instant::now();
+        let began = Instant::now();
         while !self.shared.is_stopping() {
             let Some(left) = time.checked_sub(began.elapsed()) else { return false };
             // Until then, or until somebody wants something: it may be the end.
@@ -256,5 +256,65 @@ fn hand_over(requests: &impl Requests, topic: &str, shared: &Outgoing) {
             break;
         }
         inner.unpublished.hand();
+        // From here on: the client does not say that it has sent it as long as the broker does not read.
+        inner.status.silent_since.get_or_insert_with(Instant::now);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::options::{Access, Broker, Flags};
+
+    /// A client that takes everything, and sends nothing.
+    struct Takes;
+
+    impl Requests for Takes {
+        fn acknowledge(&self, _packet: u16) -> bool {
+            true
+        }
+
+        fn subscribe(&self, _topics: &[String]) -> bool {
+            true
+        }
+
+        fn publish(&self, _topic: &str, _payload: &[u8]) -> bool {
+            true
+        }
+
+        fn disconnect(&self) -> bool {
+            true
+        }
+    }
+
+    /// Else nobody would give up a broker that does not read: the client waits in the middle of a message.
+    #[test]
+    fn a_broker_is_silent_from_the_moment_at_which_the_client_has_a_message() {
+        let flags = Flags { broker: "", client_id: "", topic: "" };
+        let access = Access {
+            broker: Broker::parse("mqtt://localhost").unwrap(),
+            tls: None,
+            version: Version::V5,
+            client_id: "me".to_owned(),
+            login: None,
+            flags,
+        };
+        let options = PublishOptions { access, topic: "rows".to_owned() };
+        let shared = Outgoing::new(&options, Box::new(|| {}));
+        hand_over(&Takes, &options.topic, &shared);
+        assert_eq!(shared.lock().status.silent_since, None, "there is nothing to answer");
+        shared.lock().unpublished.put(0, vec![0], false);
+        hand_over(&Takes, &options.topic, &shared);
+        let since = shared.lock().status.silent_since;
+        assert!(since.is_some());
+        shared.lock().unpublished.put(1, vec![1], false);
+        hand_over(&Takes, &options.topic, &shared);
+        shared.sent(1);
+        assert_eq!(shared.lock().status.silent_since, since, "it has not answered");
+        shared.taken(1, None);
+        assert!(shared.lock().status.silent_since > since, "the other one is on its way");
+        shared.sent(2);
+        shared.taken(2, None);
+        assert_eq!(shared.lock().status.silent_since, None);
     }
 }

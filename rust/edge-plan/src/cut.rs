@@ -7,9 +7,9 @@
 //!
 //! From each source, nodes are taken as long as they are understood in every detail, have one input and one reader, and rows
 //! go straight on from one to the next. A local aggregate is the last: behind it, rows of a key come together from all sites.
-//! But if the key has a column that is local to a site, they are all at one already: then the global aggregate runs there too,
-//! or that of sessions, which has no local half, and calcs behind it that cannot fail. A row of an input that cannot be computed is left out or ends the run; a window's
-//! result that cannot be computed would be of no row.
+//! But if the key has a column that is local to a site, they are all at one already: then the global aggregate runs there too, or
+//! that of sessions, which has no local half, and calcs behind it that cannot fail. A row of an input that cannot be computed is
+//! left out or ends the run; a window's result that cannot be computed would be of no row.
 
 use crate::error::{PlanError, Refusal};
 use crate::expr::Expr;

@@ -114,7 +114,35 @@ impl Function {
                 _ => matches!(operation, Operation::Divide | Operation::Remainder),
             },
             Self::Cast { cast, or_null } => !or_null && cast.may_fail(),
-            _ => false,
+            Self::Compare { .. }
+            | Self::And
+            | Self::Or
+            | Self::Not
+            | Self::IsNull
+            | Self::IsNotNull
+            | Self::IsTrue
+            | Self::IsNotTrue
+            | Self::IsFalse
+            | Self::IsNotFalse
+            | Self::Negate(_)
+            | Self::Absolute(_)
+            | Self::Floor(_)
+            | Self::Ceiling(_)
+            | Self::Shift { .. }
+            | Self::Case
+            | Self::Coalesce
+            | Self::Search { .. }
+            | Self::Like(_)
+            | Self::Upper
+            | Self::Lower
+            | Self::CharLength
+            | Self::Substring
+            | Self::Concat
+            | Self::Trim { .. }
+            | Self::Replace(..)
+            | Self::Extract(_)
+            | Self::FloorTo(_)
+            | Self::ToTimestampLtz { .. } => false,
         }
     }
 }

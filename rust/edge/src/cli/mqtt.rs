@@ -40,7 +40,7 @@ pub(crate) struct MqttArgs {
     #[arg(long, value_name = "ID", value_parser = client_id, requires = "publish")]
     publish_client_id: Option<String>,
     /// Bytes of rows that may wait on the disk for the broker of --publish; beyond, the oldest rows are dropped and counted
-    #[arg(long, value_name = "SIZE", default_value = "16MiB", value_parser = size)]
+    #[arg(long, value_name = "SIZE", default_value = "16MiB", value_parser = size, requires = "publish")]
     publish_bytes: u64,
     /// Who connects to the broker
     #[arg(long, alias = "user", value_name = "NAME", value_parser = text, requires = "mqtt_password_file")]
@@ -96,7 +96,7 @@ impl MqttArgs {
                     "--publish {topic} needs a broker: give --publish-to mqtt://HOST:PORT"
                 ));
             }
-            self.is_no_loop(topic)?;
+            self.is_no_loop(topic, reads_from == publishes_to)?;
         }
         let flag_of = |broker: &Broker| {
             if reads_from.as_ref() == Some(broker) { "--mqtt" } else { "--publish-to" }
@@ -130,12 +130,16 @@ impl MqttArgs {
         Ok(Brokers { input: input.transpose()?, publish: publish.transpose()? })
     }
 
-    /// What the agent publishes must not come back to it.
-    fn is_no_loop(&self, topic: &str) -> Result<()> {
+    /// What the agent publishes must not come back to it. Another address may be of the same broker, or of one that passes
+    /// messages on to it.
+    fn is_no_loop(&self, topic: &str, is_same_broker: bool) -> Result<()> {
         match self.topic.iter().find(|filter| has(filter, topic)) {
             None => Ok(()),
-            Some(filter) => usage(format!(
+            Some(filter) if is_same_broker => usage(format!(
                 "--publish {topic}: what is published there comes in by --topic {filter} again; give another topic"
+            )),
+            Some(filter) => usage(format!(
+                "--publish {topic}: if messages at --publish-to reach the broker of --mqtt, what is published there comes in by --topic {filter} again; give another topic"
             )),
         }
     }

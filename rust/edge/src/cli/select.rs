@@ -32,7 +32,7 @@ pub(crate) struct LowerArgs {
     /// Pass watermarks on that are further by more than this, as pipeline.auto-watermark-interval
     #[arg(long, value_name = "MS", default_value_t = 0, value_parser = clap::value_parser!(i64).range(0..))]
     watermark_interval: i64,
-    /// Groups of key and slice in memory at most; with more, parts are emitted early, but a run with final results ends
+    /// Groups of key and slice, or sessions, in memory at most; with more, parts are emitted early, but a run with final results ends
     #[arg(long, value_name = "COUNT", default_value_t = Settings::default().groups_max)]
     groups_max: usize,
 }

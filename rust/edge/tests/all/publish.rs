@@ -355,13 +355,18 @@ fn what_makes_no_sense_on_the_command_line_is_wrong_usage() {
     for (arguments, what) in [
         (&["--publish", "sensors/+/x"][..], "one topic is needed"),
         (&["--publish", "$SYS/x"], "one topic is needed"),
-        (&["--publish", "sensors/x/temp"], "comes in by --topic sensors/+/temp again"),
+        (&["--publish", "sensors/x/temp"], "published there comes in by --topic sensors/+/temp again"),
+        (
+            &["--publish", "sensors/x/temp", "--publish-to", "mqtt://another"],
+            "if messages at --publish-to reach the broker of --mqtt, what is published there comes in",
+        ),
         (
             &["--publish", "a", "--client-id", "b-publish", "--publish-client-id", "b-publish"],
             "one name",
         ),
         (&["--publish-to", &url], "--publish <TOPIC>"),
         (&["--publish-client-id", "x"], "--publish <TOPIC>"),
+        (&["--publish-bytes", "1MiB"], "--publish <TOPIC>"),
         (&["--publish", "a", "--publish-to", "localhost"], "is not like mqtt://"),
         (&["--publish", "a", "--publish-to", &tls], "needs --mqtt-ca FILE"),
         (

@@ -1,5 +1,7 @@
 package io.afterbay.edge.it;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import com.fasterxml.jackson.databind.JsonNode;
 import io.afterbay.command.flink.sql.ScriptException;
 import io.afterbay.edge.plan.PlanJson;
@@ -146,6 +148,22 @@ final class Comparison {
         String difference = whole.get(number).difference(halves.get(number), error);
         Case one = cases.get(number);
         return difference == null ? null : difference + "\n" + one.definitions + one.query;
+    }
+
+    /**
+     * Fails if rows of one of these cases are not those of the whole job, or are so few that this says nothing.
+     *
+     * @param count of cases
+     * @param sent what goes from sites to the cloud
+     * @param rowsMin of each: there are more
+     */
+    void assertEqual(List<Integer> numbers, int count, String sent, int rowsMin) {
+        assertThat(numbers).hasSize(count);
+        for (int number : numbers) {
+            assertThat(sent(number)).isEqualTo(sent);
+            assertThat(rows(number)).isGreaterThan(rowsMin);
+            assertThat(difference(number)).isNull();
+        }
     }
 
     /** Rows of the whole job of a case. */

@@ -112,23 +112,11 @@ class FinalRowsTest {
         cases.add(comparison.add(one.withLocal("reports.room")));
     }
 
-    private static void assertEqual(List<Integer> cases) {
-        assertThat(cases).hasSize(QUERIES.size());
-        for (int number : cases) {
-            assertThat(comparison.sent(number)).isEqualTo("final");
-            assertThat(comparison.rows(number)).isGreaterThan(100);
-            assertThat(comparison.difference(number)).isNull();
-        }
-    }
-
+    /** Of one site, late by anything; of four, late wherever one looks. */
     @Test
-    void reportsOfOneSiteMayBeLateByAnything() {
-        assertEqual(ONE_SITE);
-    }
-
-    @Test
-    void whatIsLateAtFourSitesIsLateInTheWholeJob() {
-        assertEqual(LATE);
+    void rowsAreThoseOfTheWholeJob() {
+        comparison.assertEqual(ONE_SITE, QUERIES.size(), "final", 100);
+        comparison.assertEqual(LATE, QUERIES.size(), "final", 100);
     }
 
     /** Whatever others see: rows are those of a job that reads this site alone. */
@@ -147,12 +135,7 @@ class FinalRowsTest {
      */
     @Test
     void windowsOfFinalRowsAreOfAllSites() {
-        assertThat(WINDOWS_ABOVE).hasSize(3);
-        for (int number : WINDOWS_ABOVE) {
-            assertThat(comparison.sent(number)).isEqualTo("final");
-            assertThat(comparison.rows(number)).isGreaterThan(5);
-            assertThat(comparison.difference(number)).isNull();
-        }
+        comparison.assertEqual(WINDOWS_ABOVE, WINDOWS.size(), "final", 5);
     }
 
     /**

@@ -96,12 +96,7 @@ class HalvesTest {
     }
 
     private static void assertEqual(List<Integer> cases) {
-        assertThat(cases).hasSize(QUERIES.size());
-        for (int number : cases) {
-            assertThat(comparison.sent(number)).isEqualTo("partial");
-            assertThat(comparison.rows(number)).isGreaterThan(100);
-            assertThat(comparison.difference(number)).isNull();
-        }
+        comparison.assertEqual(cases, QUERIES.size(), "partial", 100);
     }
 
     @Test
