@@ -30,8 +30,8 @@ const GOES_ON: &str =
     afterbay blob scrub --cluster demo/map.toml      (all nodes of a cluster)\n\
     The server reads everything from its disks while it serves, all disks at the same time, and changes nothing. The node of a cluster \
     fetches what is damaged from the other replicas, writes it again, and calls it repaired when it has read it once more from the \
-    disk. There is one scrub at a time: if one runs, this command joins it. Ctrl-C ends the command, and not the scrub. A server that \
-    is started again does not go on with it.\n\
+    disk. There is one scrub at a time: if one runs, this command joins it, and is refused if it asks for more than that one reads. \
+    Ctrl-C ends the command, and not the scrub. A server that is started again does not go on with it.\n\
     Needs the root key; --cluster needs cluster-key beside the map instead.\n\
     Exit codes: 0 all is whole, in a cluster perhaps since it was repaired (so far, with --status); 1 something is damaged, or not \
     everything could be verified; 130 and 143 ended by Ctrl-C and SIGTERM.")]
@@ -88,8 +88,7 @@ pub(crate) async fn run(args: ScrubArgs) -> Result<(), Failed> {
     let partition = args.partition.map(PartitionId);
     let started = parse(&client.start_scrub(args.rate, partition).await?)?;
     if started.joined && !args.common.quiet {
-        let rate = show_bytes(started.bytes_per_s);
-        note(&format!("a scrub runs already, since {}, at {rate}/s", show_time(started.began_ms)));
+        note_running("", &started);
     }
     if args.background {
         return end(&args.common, &started);
@@ -183,9 +182,14 @@ fn show_duration(seconds: u64) -> String {
     }
 }
 
-fn note(text: &str) {
+/// Tells who asked for a scrub that one runs already, `place` says where.
+pub(super) fn note_running(place: &str, report: &ScrubReport) {
+    let (rate, since) = (show_bytes(report.bytes_per_s), show_time(report.began_ms));
     // Without a standard error there is nobody to tell.
-    let _ = writeln!(std::io::stderr(), "afterbay blob: {text}");
+    let _ = writeln!(
+        std::io::stderr(),
+        "afterbay blob: {place}a scrub runs already, since {since}, at {rate}/s"
+    );
 }
 
 fn show(common: &Common, report: &ScrubReport) -> Result<(), Failed> {
