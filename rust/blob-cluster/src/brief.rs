@@ -189,7 +189,9 @@ impl Debug for StoreOperation {
             ),
             StoreOperation::Flush => write!(f, "Flush"),
             StoreOperation::Scrub { run, .. } => write!(f, "Scrub {run}"),
-            StoreOperation::Recount { ids } => write!(f, "Recount {:?}", all(ids)),
+            StoreOperation::Recount { run, ids, .. } => {
+                write!(f, "Recount {run} {:?}", all(ids))
+            }
             StoreOperation::SaveSchedule { schedule } => {
                 write!(f, "SaveSchedule {} due {}", schedule.verified_ms, schedule.due_ms)
             }

@@ -40,7 +40,7 @@ pub enum Action {
     },
     /// Lets a scrub of the store end before its end. It is answered as usual.
     EndScrub {
-        /// Its number, in [`StoreOperation::Scrub`].
+        /// Its number, in [`StoreOperation::Scrub`] and [`StoreOperation::Recount`].
         run: u64,
     },
     /// Answers a client.

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use afterbay_blob_format::{BlobId, PartitionId, RecordKind};
 use afterbay_blob_store::{
-    Changes, Clock, CompactionOptions, Directory, Durability, Error, Partition, Record, SyncPoint,
-    Unpaced, read_whole, write_whole,
+    Changes, Clock, CompactionOptions, Directory, Durability, Error, Pacer, Partition, Record,
+    SyncPoint, Unpaced, read_whole, write_whole,
 };
 
 use crate::message::{Found, Head, Piece, Refusal, record_bytes};
@@ -115,8 +115,11 @@ impl LocalStore {
             StoreOperation::Scrub { run, bytes_per_s } => StoreAnswer::Scrubbed(
                 self.scrub(partition, run, bytes_per_s).map_err(Refusal::from),
             ),
-            StoreOperation::Recount { ids } => {
-                StoreAnswer::Recounted(partition.recount(&ids).map_err(Refusal::from))
+            StoreOperation::Recount { run, bytes_per_s, ids } => {
+                let pacer = self.pacer(run, bytes_per_s);
+                let counted = partition.recount(&ids, &*pacer).map_err(Refusal::from);
+                // Who has ended it does not listen.
+                StoreAnswer::Recounted(counted.and_then(|counted| counted.ok_or(Refusal::NotReady)))
             }
             StoreOperation::SaveSchedule { schedule } => {
                 StoreAnswer::Noted(self.save_schedule(partition.id(), schedule))
@@ -124,10 +127,13 @@ impl LocalStore {
         }
     }
 
-    fn scrub(&self, partition: &Partition, run: u64, bytes_per_s: u64) -> Result<Damaged, Error> {
+    fn pacer(&self, run: u64, bytes_per_s: u64) -> Box<dyn Pacer + '_> {
         let all_bytes = self.partitions().map(Partition::scrub_bytes).sum();
-        let pacer = self.watch.pacer(run, bytes_per_s, all_bytes);
-        let id = partition.id();
+        self.watch.pacer(run, bytes_per_s, all_bytes)
+    }
+
+    fn scrub(&self, partition: &Partition, run: u64, bytes_per_s: u64) -> Result<Damaged, Error> {
+        let (id, pacer) = (partition.id(), self.pacer(run, bytes_per_s));
         let found = partition
             .damage_and_tell(&*pacer, &mut |finding| self.watch.found(run, id, finding))?;
         let mended = partition.mend(&found.spare).unwrap_or_else(|error| {

@@ -83,6 +83,9 @@ impl Node {
         let map = self.core.map.clone();
         let own: Vec<PartitionId> = map.partitions_of(&self.core.id).collect();
         self.replicas.retain(|id, _| own.contains(id));
+        if let Some(asked) = &mut self.core.asked_scrub {
+            asked.follow_map(&own, self.core.now.wall_ms);
+        }
         for id in own {
             let core = &mut self.core;
             self.replicas.entry(id).or_insert_with(|| Replica::new(id, core));
@@ -177,7 +180,8 @@ impl Node {
     }
 
     /// Somebody asks for a scrub: of all replicas of this node, or of that of one partition; so many bytes are read in a second. If
-    /// one is under way that was asked for, it goes on as it is. What came of it is in [`Node::status`].
+    /// one is under way that was asked for, it goes on as it is, and this one is refused if it is of more. What came of it is in
+    /// [`Node::status`].
     pub fn scrub(
         &mut self,
         now: Now,
@@ -185,14 +189,18 @@ impl Node {
         bytes_per_s: u64,
     ) -> Result<Vec<Action>, ScrubRefusal> {
         self.core.now = now;
-        if self.core.asked_scrub.as_ref().is_some_and(AskedScrub::is_running) {
-            return Ok(self.finish());
-        }
-        let partitions = match partition {
+        let partitions: Vec<PartitionId> = match partition {
             None => self.replicas.keys().copied().collect(),
             Some(id) if self.replicas.contains_key(&id) => vec![id],
-            Some(partition) => return Err(ScrubRefusal { partition }),
+            Some(id) => return Err(ScrubRefusal::NotHere(id)),
         };
+        if let Some(running) = self.core.asked_scrub.as_ref().filter(|asked| asked.is_running()) {
+            let other = partitions.into_iter().find(|id| !running.partitions.contains(id));
+            return match other {
+                None => Ok(self.finish()),
+                Some(other) => Err(ScrubRefusal::OfOthers(other)),
+            };
+        }
         let (run, began_ms) = (self.core.next_scrub(), now.wall_ms);
         self.core.asked_scrub = Some(AskedScrub {
             run,
@@ -202,9 +210,11 @@ impl Node {
             outcomes: BTreeMap::new(),
             stopping: false,
         });
-        for id in partitions {
-            if let Some(replica) = self.replicas.get_mut(&id) {
+        for (id, replica) in &mut self.replicas {
+            if partitions.contains(id) {
                 replica.begin_scrub(&mut self.core, run, bytes_per_s);
+            } else {
+                replica.let_pass(&mut self.core);
             }
         }
         Ok(self.finish())

@@ -393,7 +393,10 @@ impl Replica {
         }
         let next = Token { lineage: compare.lineage.clone(), sequence: compare.cursor.sequence };
         peer.compare = None;
-        self.repairs.compared(node);
+        // One that began before it was wanted anew may have passed what is lost.
+        if !peer.compare_anew {
+            self.repairs.compared(node);
+        }
         self.advance(core, node, next);
     }
 

@@ -99,7 +99,12 @@ impl Repairs {
 impl Replica {
     pub(crate) fn repair_next(&mut self, core: &mut Core) {
         let due = self.repairs.wake_ms().is_some_and(|wake_ms| wake_ms <= core.now.mono_ms);
-        if !due || self.log.is_none() || self.peers.is_empty() {
+        if !due {
+            return;
+        }
+        // Else the node would be woken for it at once, again and again.
+        if self.log.is_none() || self.peers.is_empty() {
+            self.repairs.wait(core);
             return;
         }
         let after = self.repairs.after;

@@ -146,7 +146,15 @@ struct Passed {
     pending: Option<(u64, Cursor)>,
 }
 
+/// How far a comparison has come: of the peer's log, of the own one, and how many blobs of a page were fetched.
+pub(crate) type Compared = (u64, u64, usize);
+
 impl Peer {
+    pub(crate) fn compared(&self) -> Compared {
+        let Some(compare) = &self.compare else { return Compared::default() };
+        (compare.cursor.sequence, compare.own_next.unwrap_or(0), self.asked.len())
+    }
+
     /// Whether it is a matter of time alone when it goes on.
     pub(crate) fn waits(&self) -> bool {
         matches!(self.step, Step::Idle | Step::Waiting)

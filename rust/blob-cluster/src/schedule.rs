@@ -44,6 +44,15 @@ impl Schedule {
         })
     }
 
+    /// As it can be at this time, with this interval: not verified later, and due after an interval at most. Another one was noted
+    /// by a clock that was wrong, or with a longer interval.
+    pub(crate) fn within(self, wall_ms: u64, interval_ms: u64) -> Self {
+        Schedule {
+            verified_ms: self.verified_ms.min(wall_ms),
+            due_ms: self.due_ms.min(wall_ms.saturating_add(interval_ms)),
+        }
+    }
+
     /// So long from now on it is due, and no later than an interval, whatever clocks say.
     pub(crate) fn due_in_ms(&self, wall_ms: u64, interval_ms: u64) -> u64 {
         self.due_ms.saturating_sub(wall_ms).min(interval_ms)
@@ -73,5 +82,13 @@ mod tests {
         assert_eq!(schedule.due_in_ms(400, 700), 600);
         assert_eq!(schedule.due_in_ms(1_001, 700), 0);
         assert_eq!(schedule.due_in_ms(0, 700), 700);
+    }
+
+    #[test]
+    fn what_was_noted_by_a_clock_that_was_ahead_is_as_if_it_were_now() {
+        let schedule = Schedule { verified_ms: 900, due_ms: 1_600 };
+        assert_eq!(schedule.within(900, 700), schedule);
+        let now = Schedule { verified_ms: 100, due_ms: 800 };
+        assert_eq!(schedule.within(100, 700), now);
     }
 }

@@ -17,9 +17,10 @@ use afterbay_blob_format::{BlobId, PartitionId};
 use afterbay_blob_store::Recount;
 
 use crate::core::{Core, StoreOwner};
+use crate::identity::NodeId;
 use crate::message::Refusal;
 use crate::repair::Repairs;
-use crate::replica::Replica;
+use crate::replica::{Compared, Peer, Replica};
 use crate::schedule::Schedule;
 use crate::store_call::{StoreAnswer, StoreOperation};
 
@@ -113,26 +114,43 @@ pub struct AskedScrub {
 impl AskedScrub {
     /// Whether some replica is not done.
     pub fn is_running(&self) -> bool {
-        self.outcomes.len() < self.partitions.len()
+        self.partitions.iter().any(|id| !self.outcomes.contains_key(id))
+    }
+
+    /// Notes that the node has the replicas of `own` alone: others are not verified any more.
+    pub(crate) fn follow_map(&mut self, own: &[PartitionId], now_ms: u64) {
+        for id in self.partitions.iter().filter(|id| !own.contains(id)) {
+            self.outcomes.entry(*id).or_insert_with(|| ScrubOutcome {
+                failure: Some(Refusal::NotHere),
+                ended_ms: now_ms,
+                ..ScrubOutcome::default()
+            });
+        }
     }
 }
 
 /// A scrub that cannot be begun.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "partition {partition} has no replica on this node; 'cluster status --json' shows which nodes have one"
-)]
-pub struct ScrubRefusal {
-    /// Of this partition.
-    pub partition: PartitionId,
+pub enum ScrubRefusal {
+    /// The node has no replica of the partition.
+    #[error(
+        "partition {0} has no replica on this node; 'cluster status --json' shows which nodes have one"
+    )]
+    NotHere(PartitionId),
+    /// Another one is under way, and its end would say nothing of this partition.
+    #[error(
+        "a scrub runs that does not verify partition {0}; wait for its end, or end it by 'scrub --stop'"
+    )]
+    OfOthers(PartitionId),
 }
 
 /// The scrubs of one replica.
 #[derive(Debug, Default)]
 pub(crate) struct Scrub {
     step: Step,
-    /// The one that is under way, or was.
+    /// The one that is under way, or was, and how fast it reads.
     run: u64,
+    bytes_per_s: u64,
     /// When the next one begins by itself; `u64::MAX` while one is under way, or never.
     due_ms: u64,
     after_ms: u64,
@@ -165,6 +183,8 @@ struct Repairing {
     /// What was not done when something was done last, and when that was.
     open: usize,
     progress_ms: u64,
+    /// How far the comparison with each other replica has come at most.
+    compared: BTreeMap<NodeId, Compared>,
 }
 
 impl Scrub {
@@ -183,6 +203,11 @@ impl Scrub {
         ScrubStatus { step, open, schedule: self.schedule, outcome: self.outcome.clone() }
     }
 
+    /// Whether the store reads for it, or is to.
+    fn reads(&self) -> bool {
+        matches!(self.step, Step::Reading | Step::Counting(_))
+    }
+
     pub(crate) fn wake_ms(&self, core: &Core) -> u64 {
         match self.step {
             Step::Repairing(_) => core.now.mono_ms + core.options.pull_interval_ms,
@@ -196,7 +221,8 @@ impl Repairing {
     fn new(core: &Core, found: ScrubOutcome, ids: Vec<BlobId>) -> Self {
         let (waiting, asked) = (ids.iter().copied().collect(), BTreeSet::new());
         let (open, progress_ms) = (usize::MAX, core.now.mono_ms);
-        Repairing { found, ids, waiting, asked, open, progress_ms }
+        let compared = BTreeMap::new();
+        Repairing { found, ids, waiting, asked, open, progress_ms, compared }
     }
 
     /// Lets as many be fetched as there is room for.
@@ -210,12 +236,25 @@ impl Repairing {
         self.asked.retain(|id| repairs.is_wanted(*id));
     }
 
+    /// Whether some comparison is further than it ever was. One that begins anew each time, as with a node that refuses, is not.
+    fn compare<'a>(&mut self, peers: impl Iterator<Item = (&'a NodeId, &'a Peer)>) -> bool {
+        let mut is_further = false;
+        for (node, peer) in peers {
+            let (compared, most) = (peer.compared(), self.compared.get(node).copied());
+            if compared > most.unwrap_or_default() {
+                self.compared.insert(node.clone(), compared);
+                is_further = true;
+            }
+        }
+        is_further
+    }
+
     /// Notes what is not done yet. Whether to wait for it no longer.
-    fn is_over(&mut self, core: &Core, is_comparing: bool, is_compared: bool) -> bool {
+    fn is_over(&mut self, core: &Core, is_further: bool, is_compared: bool) -> bool {
         self.found.is_compared = is_compared;
         let places = usize::from(self.found.places > 0 && !is_compared);
         let open = self.asked.len() + self.waiting.len() + places;
-        if open < self.open || (places > 0 && is_comparing) {
+        if open < self.open || (places > 0 && is_further) {
             self.progress_ms = core.now.mono_ms;
         }
         self.open = open;
@@ -230,15 +269,22 @@ impl Replica {
         if !matches!(self.scrub.step, Step::Idle) {
             return;
         }
-        if let Some(schedule) = stored {
+        let interval_ms = core.options.scrub_interval_ms;
+        if let Some(stored) = stored {
+            let schedule = match interval_ms {
+                0 => stored,
+                _ => stored.within(core.now.wall_ms, interval_ms),
+            };
             self.scrub.schedule = schedule;
+            // Else each start would put it off by an interval.
+            self.scrub.unsaved = core.options.keeps_schedule && schedule != stored;
             self.plan_scrub(core);
             return;
         }
         let after_ms = self.scrub.after_ms;
         self.scrub.due_ms = core.now.mono_ms.saturating_add(after_ms);
         self.scrub.schedule.due_ms = core.now.wall_ms.saturating_add(after_ms);
-        self.scrub.unsaved = core.options.keeps_schedule && core.options.scrub_interval_ms > 0;
+        self.scrub.unsaved = core.options.keeps_schedule && interval_ms > 0;
     }
 
     fn plan_scrub(&mut self, core: &Core) {
@@ -278,10 +324,11 @@ impl Replica {
 
     /// Begins to verify the replica. What is under way of that ends.
     pub(crate) fn begin_scrub(&mut self, core: &mut Core, run: u64, bytes_per_s: u64) {
-        if matches!(self.scrub.step, Step::Reading) {
+        if self.scrub.reads() {
             core.end_scrub(self.scrub.run);
         }
         (self.scrub.run, self.scrub.due_ms) = (run, u64::MAX);
+        self.scrub.bytes_per_s = bytes_per_s;
         if !self.is_open {
             let failure = Some(Refusal::NotReady);
             self.end_scrub(core, ScrubOutcome { failure, ..ScrubOutcome::default() });
@@ -290,6 +337,13 @@ impl Replica {
         self.scrub.step = Step::Reading;
         let operation = StoreOperation::Scrub { run, bytes_per_s };
         core.store(self.partition, operation, StoreOwner::Scrub(run));
+    }
+
+    /// Makes way for a scrub of other replicas that somebody asks for: this one's is due at once, and comes behind it.
+    pub(crate) fn let_pass(&mut self, core: &mut Core) {
+        if self.scrub.reads() {
+            self.stop_scrub(core, self.scrub.run);
+        }
     }
 
     /// Ends the one with this number, if it is under way.
@@ -302,7 +356,10 @@ impl Replica {
             // It ends when the store says so.
             Step::Reading => return core.end_scrub(run),
             Step::Repairing(repairing) => repairing.found.clone(),
-            Step::Counting(found) => found.clone(),
+            Step::Counting(found) => {
+                core.end_scrub(run);
+                found.clone()
+            }
         };
         self.end_scrub(core, ScrubOutcome { stopped: true, left: found.damaged, ..found });
     }
@@ -346,14 +403,12 @@ impl Replica {
 
     fn follow_repairs(&mut self, core: &mut Core) {
         let Step::Repairing(repairing) = &mut self.scrub.step else { return };
-        let (mut is_alone, mut is_comparing) = (true, false);
-        for (_, peer) in self.peers.iter().filter(|(node, _)| !core.detector.is_down(node)) {
-            is_alone = false;
-            is_comparing |= peer.compare.is_some() || peer.compare_anew;
-        }
+        let is_alone = self.peers.keys().all(|node| core.detector.is_down(node));
+        let is_further = repairing.compare(self.peers.iter());
         repairing.ask(core, &mut self.repairs);
-        let is_compared = self.repairs.is_compared();
-        if !repairing.is_over(core, is_comparing, is_compared) && !is_alone {
+        // With nobody, nothing is compared.
+        let is_compared = !self.peers.is_empty() && self.repairs.is_compared();
+        if !repairing.is_over(core, is_further, is_compared) && !is_alone {
             return;
         }
         let Step::Repairing(repairing) = std::mem::take(&mut self.scrub.step) else { return };
@@ -363,8 +418,9 @@ impl Replica {
             return;
         }
         self.scrub.step = Step::Counting(found);
-        let owner = StoreOwner::Recount(self.scrub.run);
-        core.store(self.partition, StoreOperation::Recount { ids }, owner);
+        let (run, bytes_per_s) = (self.scrub.run, self.scrub.bytes_per_s);
+        let operation = StoreOperation::Recount { run, bytes_per_s, ids };
+        core.store(self.partition, operation, StoreOwner::Recount(run));
     }
 
     /// What was damaged was read once more.

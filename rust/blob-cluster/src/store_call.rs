@@ -105,6 +105,10 @@ pub enum StoreOperation {
     },
     /// Reads what counts of some blobs again, from the disk.
     Recount {
+        /// Which scrub it is of, for [`crate::Action::EndScrub`].
+        run: u64,
+        /// Bytes to read in a second, as in [`StoreOperation::Scrub`].
+        bytes_per_s: u64,
         /// The blobs.
         ids: Vec<BlobId>,
     },

@@ -1,7 +1,7 @@
 //! Scrubs that somebody asks for, and those that come by themselves.
 
 use afterbay_blob_cluster::{
-    AskedScrub, NodeOptions, Rules, ScrubOutcome, ScrubStep, StoreOperation,
+    AskedScrub, ClientAnswer, NodeOptions, Refusal, Rules, ScrubOutcome, ScrubStep, StoreOperation,
 };
 use afterbay_blob_format::BlobId;
 use afterbay_blob_store::Error;
@@ -98,12 +98,10 @@ fn what_is_damaged_again_is_not_said_to_be_repaired() {
     assert_eq!((outcome.damaged, outcome.repaired, outcome.left), (1, 0, 1), "{outcome:?}");
 }
 
-#[test]
-fn places_of_nobody_are_compared_with_the_others() {
-    let (mut cluster, blobs) = filled(5);
+/// Damages the headers of a record of n1 and of what is before it, and the indexes that say what they were.
+fn lose_places(cluster: &mut Cluster) {
     let disk = cluster.machines[&n(1)].disks[&partition(1)].clone();
     cluster.kill(&n(1));
-    // The headers of a record and of what is before it, and the indexes that say what they were.
     for name in disk.names() {
         if name.ends_with(".index") {
             disk.remove(&name);
@@ -115,10 +113,68 @@ fn places_of_nobody_are_compared_with_the_others() {
         }
     }
     cluster.start(&n(1));
+    cluster.until("n1 has its replica", is_loaded);
+}
+
+fn is_loaded(cluster: &Cluster) -> bool {
+    cluster.status(&n(1)).replicas[0].is_loaded
+}
+
+#[test]
+fn places_of_nobody_are_compared_with_the_others() {
+    let (mut cluster, blobs) = filled(5);
+    lose_places(&mut cluster);
     cluster.quiet();
     let outcome = scrubbed(&mut cluster, 1);
     assert!(outcome.places > 0 && outcome.is_compared && outcome.is_whole(), "{outcome:?}");
     assert!(blobs.iter().all(|id| is_whole(&cluster, 1, *id)));
+}
+
+/// Neither by itself nor compacted: what is lost stays to be found.
+fn by_hand() -> NodeOptions {
+    NodeOptions { scrub_interval_ms: 0, compact_interval_ms: 0, ..NodeOptions::fast() }
+}
+
+/// A replica that cannot note its start, as on a full disk, answers for as long as that lasts that nobody may pull from it.
+#[test]
+fn a_comparison_that_another_one_refuses_is_not_waited_for_without_end() {
+    let (mut cluster, _) = filled_with(9, by_hand(), Rules::default());
+    lose_places(&mut cluster);
+    cluster.quiet();
+    cluster.store_fails = Box::new(|node, operation| {
+        let fails = *node == n(2) && matches!(operation, StoreOperation::SaveTokens { .. });
+        fails.then(|| Refusal::Store("the disk is full".to_owned()))
+    });
+    cluster.kill(&n(2));
+    cluster.start(&n(2));
+    cluster.run_ms(1_000);
+    cluster.until("n1 hears n2", |c| c.status(&n(1)).down.is_empty());
+    let outcome = scrubbed(&mut cluster, 1);
+    assert!(outcome.places > 0 && !outcome.is_compared && !outcome.is_whole(), "{outcome:?}");
+}
+
+/// Nobody has what it loses: it is not called compared, and nobody is woken at once for it again and again.
+#[test]
+fn the_only_replica_repairs_nothing() {
+    let mut cluster = Cluster::with(10, map_of(&[&[1]]), by_hand(), Rules::default());
+    let blobs: Vec<BlobId> = (0..30)
+        .map(|at| match cluster.ask(&n(1), put_by_one(text(at))) {
+            ClientAnswer::Put { id, .. } => id,
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    damage(&cluster, 1, blobs[20], &text(20)[..7]);
+    lose_places(&mut cluster);
+    let outcome = scrubbed(&mut cluster, 1);
+    assert!(outcome.places > 0 && !outcome.is_compared, "{outcome:?}");
+    assert_eq!((outcome.repaired, outcome.is_whole()), (0, false), "{outcome:?}");
+    assert!(outcome.left > 0, "{outcome:?}");
+    let sleeps = (0..20).any(|_| {
+        cluster.run_ms(5);
+        let node = cluster.machines[&n(1)].node.as_ref().unwrap();
+        node.next_wake_ms() > cluster.now_ms + 10
+    });
+    assert!(sleeps, "it is woken at once, again and again");
 }
 
 #[test]
@@ -134,6 +190,29 @@ fn one_at_a_time_of_what_is_asked_for() {
     cluster.until("it has ended", |c| !asked(c, 1).is_running());
     cluster.scrub(&n(1), Some(partition(1))).unwrap();
     assert!(asked(&cluster, 1).run > first.run);
+}
+
+#[test]
+fn who_asks_for_more_than_is_read_is_refused_until_that_has_ended() {
+    let map = map_of(&[&[1, 2, 3], &[1, 2, 3]]);
+    let mut cluster = Cluster::with(11, map, by_hand(), Rules::default());
+    cluster.scrub(&n(1), Some(partition(2))).unwrap();
+    for asked in [None, Some(partition(1))] {
+        let refused = cluster.scrub(&n(1), asked).unwrap_err().to_string();
+        assert!(refused.contains(&format!("does not verify partition {}", partition(1))), "{refused}");
+    }
+    cluster.scrub(&n(1), Some(partition(2))).unwrap();
+    cluster.until("it has ended", |c| !asked(c, 1).is_running());
+    cluster.scrub(&n(1), None).unwrap();
+    // A replica that goes meanwhile is not waited for, and is named.
+    let mut map = (*cluster.map).clone();
+    map.version += 1;
+    map.partitions.remove(&partition(2));
+    cluster.set_map(&n(1), map);
+    cluster.until("it has ended", |c| !asked(c, 1).is_running());
+    let outcomes = asked(&cluster, 1).outcomes;
+    assert!(outcomes[&partition(1)].is_whole(), "{outcomes:?}");
+    assert_eq!(outcomes[&partition(2)].failure, Some(Refusal::NotHere), "{outcomes:?}");
 }
 
 #[test]
@@ -160,7 +239,6 @@ fn restarts_do_not_put_it_off() {
     let is_noted = |c: &Cluster| {
         c.machines[&n(1)].tokens.names().iter().any(|name| name.ends_with(".verified"))
     };
-    let loaded = |c: &Cluster| c.status(&n(1)).replicas[0].is_loaded;
     cluster.until("it is noted when it is due", is_noted);
     let first = schedule(&cluster);
     assert!(first.verified_ms == 0 && first.due_ms > 0, "{first:?}");
@@ -169,7 +247,7 @@ fn restarts_do_not_put_it_off() {
         assert_eq!(schedule(&cluster), first, "after {restarts} restarts");
         cluster.kill(&n(1));
         cluster.start(&n(1));
-        cluster.until("it is loaded", loaded);
+        cluster.until("it is loaded", is_loaded);
         cluster.run_ms(2_000);
         restarts += 1;
         assert!(restarts <= 46, "it is never verified");
@@ -180,6 +258,33 @@ fn restarts_do_not_put_it_off() {
     cluster.run_ms(100);
     cluster.kill(&n(1));
     cluster.start(&n(1));
-    cluster.until("it is loaded", loaded);
+    cluster.until("it is loaded", is_loaded);
     assert_eq!(schedule(&cluster), verified);
+}
+
+/// What a clock said that was ahead does not put it off by another interval with each start.
+#[test]
+fn a_clock_that_was_ahead_costs_one_interval_at_most() {
+    let options =
+        NodeOptions { scrub_interval_ms: 60_000, keeps_schedule: true, ..NodeOptions::fast() };
+    let (mut cluster, _) = filled_with(12, options, Rules::default());
+    let start = |c: &mut Cluster, ahead_ms| {
+        c.kill(&n(1));
+        c.machines.get_mut(&n(1)).unwrap().skew_ms = ahead_ms;
+        c.start(&n(1));
+        c.until("it is loaded", is_loaded);
+        c.run_ms(100);
+        c.status(&n(1)).replicas[0].scrub.schedule
+    };
+    let tokens = cluster.machines[&n(1)].tokens.clone();
+    let noted = |name: &String| name.ends_with(".verified");
+    cluster.until("it is noted when it is due", |_| tokens.names().iter().any(noted));
+    tokens.names().into_iter().filter(noted).for_each(|name| tokens.remove(&name));
+    let year_ms = 365 * 24 * 3_600_000;
+    let ahead = start(&mut cluster, year_ms);
+    let right = start(&mut cluster, 0);
+    assert!(right.due_ms + year_ms as u64 / 2 < ahead.due_ms, "{right:?} {ahead:?}");
+    for _ in 0..3 {
+        assert_eq!(start(&mut cluster, 0), right);
+    }
 }

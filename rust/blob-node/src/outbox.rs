@@ -235,9 +235,11 @@ pub async fn scrub_of(
     let question = [&[SCRUB][..], &length.to_be_bytes(), &command].concat();
     let stream = open(address, own, to).await?;
     let answer = exchange(stream, &question).await.map_err(|error| match error.kind() {
-        io::ErrorKind::UnexpectedEof => {
+        // Bytes that are not read end a connection without TLS in another way.
+        io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset => {
             let text = format!(
-                "{to} does not know of scrubs that are asked for; run the same program on all nodes"
+                "{to} closed the connection: it shuts down, or its program does not know of scrubs that are asked for; run the \
+                 same one on all nodes"
             );
             io::Error::new(error.kind(), text)
         }

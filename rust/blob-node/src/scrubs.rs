@@ -21,8 +21,8 @@ use crate::scrub_report::{RepairReport, ScrubReport, ScrubState, name_of_flaw, n
 const OWN_BYTES_PER_S_MIN: u64 = 1 << 20;
 /// It is so fast that all is read in this part of the interval: there is time left for what takes its place, and for restarts.
 const OWN_PART: u64 = 2;
-/// Runs that were ended are forgotten after so many others.
-const ENDED_MAX: usize = 64;
+/// Runs that were ended are forgotten after so many others: more than a node has replicas, of which each may wait for its turn.
+const ENDED_MAX: usize = 1 << 16;
 
 /// What somebody asks a node for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

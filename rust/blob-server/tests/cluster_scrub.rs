@@ -264,11 +264,15 @@ async fn one_is_asked_for_at_a_time_and_can_be_stopped() {
     let (output, stopped) = three.scrub(&["--stop"]);
     assert!(output.status.success(), "{stopped}");
     assert!(stopped["nodes"].as_array().unwrap().iter().all(|n| n["report"]["state"] == "stopped"));
+    assert_eq!(stopped["whole"], false);
     // Who is told to end does not wait for its scrub.
     three.scrub_one(3, &["--rate", "1", "--background"]);
     let mut process = three.nodes.remove(&3).unwrap();
     process.terminate();
     assert!(process.child.wait().unwrap().success());
+    let (output, _) = three.scrub(&["--stop"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(error_of(&output).contains("node n3 was not told to stop"), "{}", error_of(&output));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -301,4 +305,24 @@ async fn what_was_verified_by_itself_is_known_after_a_restart() {
         bytes.is_some_and(|bytes| bytes.parse::<u64>().unwrap() > BLOBS * LENGTH as u64)
     });
     assert!(read, "{metrics}");
+}
+
+/// A node reads one replica at a time, and may take a week for it.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_asked_for_does_not_wait_for_what_is_read_by_itself() {
+    let three = Three::filled(&["--scrub-interval", "2s", "--scrub-rate", "1"]).await;
+    let reads = || {
+        let status = three.status().1;
+        let replicas = status["nodes"][0]["replicas"].as_array().unwrap().clone();
+        replicas.len() == 2 && replicas.iter().all(|r| r["scrub"]["step"] == "reading")
+    };
+    // One of them is being read, and the other one waits for its turn.
+    for partition in ["1", "2"] {
+        Wait::block("both are due", reads);
+        let asked = [&AT_ONCE[..], &["--background", "--partition", partition]].concat();
+        let (output, begun) = three.scrub_one(1, &asked);
+        assert!(output.status.success() && begun["joined"] == false, "{begun}");
+        let is_done = || three.scrub_one(1, &["--status"]).1["state"] == "completed";
+        Wait::block("what is asked for has been read", is_done);
+    }
 }

@@ -150,7 +150,7 @@ fn shows(shell: &Shell, id: &str) {
 #[test]
 fn the_root_key_starts_one_at_a_time_and_stops_it() {
     let shell = start();
-    fill(&shell, 1);
+    let ids = fill(&shell, 1);
     let none = shell.root(&["scrub", "--status"]);
     assert!(none.contains("no scrub since the start"), "{none}");
     assert!(shell.refused(1, ROOT, &["scrub", "--stop"]).contains("no scrub runs"));
@@ -174,6 +174,14 @@ fn the_root_key_starts_one_at_a_time_and_stops_it() {
     assert_eq!((output.status.code(), &stopped["state"]), (Some(1), &"stopped".into()));
     let (output, third) = scrub(&shell, &["--rate", "1GiB"]);
     assert!(output.status.success() && third["state"] == "completed", "{third}");
+    // The end of one partition's says nothing of the others.
+    let partition = &ids[&0][..16];
+    let alone = ["--partition", partition, "--rate", "1", "--background"];
+    scrub(&shell, &alone);
+    let refused = shell.refused(1, ROOT, &["scrub"]);
+    assert!(refused.contains(&format!("a scrub of partition {partition} alone runs")), "{refused}");
+    assert_eq!(scrub(&shell, &alone).1["joined"], true);
+    assert!(shell.root(&["scrub", "--stop"]).contains("stopped"));
 }
 
 #[test]

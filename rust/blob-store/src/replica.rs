@@ -242,12 +242,18 @@ impl Partition {
         Ok(true)
     }
 
-    /// Reads what counts of these blobs once more, from the disk, as if nothing were known of an earlier reading.
-    pub fn recount(&self, ids: &[BlobId]) -> Result<Recount> {
+    /// Reads what counts of these blobs once more, from the disk, as if nothing were known of an earlier reading; `None` if the
+    /// pacer has ended that.
+    pub fn recount(&self, ids: &[BlobId], pacer: &dyn Pacer) -> Result<Option<Recount>> {
         let now_ms = self.writer().clock.now_ms();
         let mut recount = Recount::default();
         for &id in ids {
             let state = self.state(id)?;
+            let places = state.put.iter().chain(state.facts());
+            let bytes: u64 = places.map(|place| u64::from(place.entry.length)).sum();
+            if pacer.pace(bytes).is_break() {
+                return Ok(None);
+            }
             let is_put_damaged = any_damaged(state.put.iter())?;
             let is_alive = state.condition(now_ms) == Condition::Alive;
             if any_damaged(state.facts())? || (is_put_damaged && is_alive) {
@@ -256,7 +262,7 @@ impl Partition {
                 recount.garbage += usize::from(is_put_damaged);
             }
         }
-        Ok(recount)
+        Ok(Some(recount))
     }
 
     /// Segments in which records are lost or cannot be read, of which nobody here knows what they said. As long as there are any,

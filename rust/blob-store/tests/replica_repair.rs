@@ -2,14 +2,15 @@
 //! incarnation and horizon, also when its files are of a version that had none.
 
 use std::io::IoSlice;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use afterbay_blob_format::Manifest;
 use afterbay_blob_store::sim::SimDisk;
 use afterbay_blob_store::{
-    BlobId, CompactionOptions, Damage, Durability, Error, Identities, Partition, Record,
-    RecordKind, Recount, Result, Unpaced, Written,
+    BlobId, CompactionOptions, Damage, Durability, Error, Identities, Pacer, Partition,
+    Record, RecordKind, Recount, Result, Unpaced, Written,
 };
 use uuid::Uuid;
 
@@ -112,14 +113,26 @@ fn what_counts_is_counted_again() {
     for blob in 0..5 {
         disk.turn_bit(FIRST_LOG, record(blob) + 1_000);
     }
-    assert_eq!(one.recount(&ids).unwrap(), Recount { damaged: ids[..2].to_vec(), garbage: 1 });
+    let count = || one.recount(&ids, &Unpaced).unwrap().unwrap();
+    assert_eq!(count(), Recount { damaged: ids[..2].to_vec(), garbage: 1 });
     assert_eq!(repair(&one, &other, 1)[0], Written::Now);
-    assert_eq!(one.recount(&ids).unwrap(), Recount { damaged: vec![ids[1]], garbage: 1 });
+    assert_eq!(count(), Recount { damaged: vec![ids[1]], garbage: 1 });
     assert_eq!(repair(&one, &other, 2)[0], Written::Now);
-    assert_eq!(one.recount(&ids).unwrap(), Recount { damaged: vec![], garbage: 1 });
+    assert_eq!(count(), Recount { damaged: vec![], garbage: 1 });
     // A delete is missed by all who read, whatever becomes of the content.
     disk.turn_bit(FIRST_LOG, record(5) + 40);
-    assert_eq!(one.recount(&ids).unwrap(), Recount { damaged: vec![ids[2]], garbage: 0 });
+    assert_eq!(count(), Recount { damaged: vec![ids[2]], garbage: 0 });
+    assert_eq!(one.recount(&ids, &Ended).unwrap(), None);
+}
+
+/// Ends what it paces.
+#[derive(Debug)]
+struct Ended;
+
+impl Pacer for Ended {
+    fn pace(&self, _bytes: u64) -> ControlFlow<()> {
+        ControlFlow::Break(())
+    }
 }
 
 /// Each replica is damaged elsewhere.

@@ -11,7 +11,7 @@ use afterbay_blob_store::PartitionId;
 use serde_json::{Value, json};
 
 use super::client::Usage;
-use super::scrub::{PERIOD, text_of, verdict};
+use super::scrub::{PERIOD, note_running, text_of, verdict};
 use super::values::{counted, show_bytes};
 use super::{Failed, cluster, print, print_json};
 use crate::node::{ScrubReport, ScrubState};
@@ -67,6 +67,9 @@ pub(super) async fn run(map_file: &Path, command: &ScrubCommand, how: How) -> Re
     let names = names(&map, command, map_file)?;
     let nodes = Nodes { own: Membership::observer(map.clone(), key), map, names };
     let mut said = nodes.ask(&nodes.names, command).await?;
+    if !how.quiet {
+        note_joined(&said);
+    }
     if how.waits && *command != ScrubCommand::Status {
         watch(&nodes, &mut said, how).await?;
     }
@@ -75,11 +78,21 @@ pub(super) async fn run(map_file: &Path, command: &ScrubCommand, how: How) -> Re
     } else {
         print(&text(&said)?)?;
     }
-    // Who stops it knows that not all was verified.
-    let stopped = *command == ScrubCommand::Stop;
-    match wrong(&said) {
-        wrong if wrong.is_empty() || stopped => Ok(()),
-        wrong => Err(wrong.join("; ").into()),
+    let wrong = match command {
+        ScrubCommand::Stop => not_reached(&said),
+        _ => wrong(&said),
+    };
+    if wrong.is_empty() { Ok(()) } else { Err(wrong.join("; ").into()) }
+}
+
+/// What runs already goes on at its own rate.
+fn note_joined(said: &BTreeMap<NodeId, Said>) {
+    for (name, said) in said {
+        if let Ok(report) = said
+            && report.joined
+        {
+            note_running(&format!("node {name}: "), report);
+        }
     }
 }
 
@@ -169,17 +182,31 @@ fn wrong(said: &BTreeMap<NodeId, Said>) -> Vec<String> {
     said.iter().filter_map(of).collect()
 }
 
+/// The same for who stops it: that not all was verified is known then, but not that a node goes on.
+fn not_reached(said: &BTreeMap<NodeId, Said>) -> Vec<String> {
+    let of = |(name, said): (&NodeId, &Said)| {
+        let reason = said.as_ref().err()?;
+        Some(format!("node {name} was not told to stop: {reason}"))
+    };
+    said.iter().filter_map(of).collect()
+}
+
+/// Whether all was read, and nothing that counts is damaged any more.
+fn is_whole(report: &ScrubReport) -> bool {
+    report.state == ScrubState::Completed && verdict(report).is_none()
+}
+
 fn json_of(said: &BTreeMap<NodeId, Said>) -> Value {
     let node = |(name, said): (&NodeId, &Said)| match said {
         Ok(report) => {
-            json!({ "node": name.as_str(), "whole": verdict(report).is_none(), "report": report })
+            json!({ "node": name.as_str(), "whole": is_whole(report), "report": report })
         }
         Err(reason) => json!({ "node": name.as_str(), "whole": false, "reason": reason }),
     };
-    let wrong = wrong(said);
+    let whole = said.values().all(|said| said.as_ref().is_ok_and(is_whole));
     json!({
-        "whole": wrong.is_empty(),
-        "wrong": wrong,
+        "whole": whole,
+        "wrong": wrong(said),
         "nodes": said.iter().map(node).collect::<Vec<_>>(),
     })
 }
@@ -194,7 +221,8 @@ fn text(said: &BTreeMap<NodeId, Said>) -> Result<String, Failed> {
             }
             Ok(report) => {
                 for line in text_of(report)?.lines() {
-                    writeln!(text, "  {line}")?;
+                    let indent = if line.is_empty() { "" } else { "  " };
+                    writeln!(text, "{indent}{line}")?;
                 }
             }
             Err(reason) => writeln!(text, "  could not be scrubbed: {reason}")?,
@@ -205,7 +233,7 @@ fn text(said: &BTreeMap<NodeId, Said>) -> Result<String, Failed> {
 
 #[cfg(test)]
 mod tests {
-    use crate::node::RepairReport;
+    use crate::node::{RepairReport, ScrubFinding};
 
     use super::*;
 
@@ -229,6 +257,9 @@ mod tests {
     #[test]
     fn all_nodes_have_to_be_whole() {
         assert_eq!(json_of(&said(0))["whole"], true);
+        let mut before_its_end = said(0);
+        before_its_end.insert(NodeId::new("n3"), Ok(ScrubReport::default()));
+        assert_eq!((&json_of(&before_its_end)["whole"], wrong(&before_its_end)), (&false.into(), vec![]));
         let left = json_of(&said(1));
         assert_eq!((&left["whole"], &left["nodes"][1]["whole"]), (&false.into(), &false.into()));
         assert!(
@@ -239,6 +270,27 @@ mod tests {
         away.insert(NodeId::new("n3"), Err("refused".to_owned()));
         assert_eq!(wrong(&away), ["node n3 could not be scrubbed: refused"]);
         assert!(text(&away).unwrap().contains("node n3\n  could not be scrubbed: refused"));
+        assert_eq!(not_reached(&away), ["node n3 was not told to stop: refused"]);
+    }
+
+    #[test]
+    fn findings_are_a_table_behind_an_empty_line() {
+        let finding = ScrubFinding {
+            file: "/data/1.log".to_owned(),
+            offset: 7,
+            length: 9,
+            flaw: "damaged".to_owned(),
+            harm: "live".to_owned(),
+            what: "body: checksum mismatch".to_owned(),
+            blob: None,
+        };
+        let mut said = said(0);
+        if let Some(Ok(report)) = said.get_mut(&NodeId::new("n1")) {
+            report.findings.push(finding);
+        }
+        let text = text(&said).unwrap();
+        assert!(text.contains("\n\n  flaw "), "{text}");
+        assert!(text.lines().all(|line| line.trim_end() == line), "{text}");
     }
 
     #[test]

@@ -31,7 +31,8 @@ const GOES_ON: &str =
     The server reads everything from its disks, all of them at the same time, while it serves. One machine changes nothing. The node of a \
     cluster fetches what is damaged from the other replicas and writes it again; that is called repaired only when it has been read once \
     more from the disk.\n\
-    One scrub runs at a time: if one runs already, this command joins it. Ctrl-C ends the command, not the scrub. A server that is started \
+    One scrub runs at a time: if one runs already, this command joins it, and is refused if it asks for more than that \
+    one reads. Ctrl-C ends the command, not the scrub. A server that is started \
     again does not go on with its scrub.\n\
     Needs the root key; --cluster needs cluster-key beside the map instead.\n\
     Exit codes: 0 everything is whole, in a cluster perhaps after repairs (with --status: so far); 1 something is damaged, or not \
@@ -89,8 +90,7 @@ pub(crate) async fn run(args: ScrubArgs) -> Result<(), Failed> {
     let partition = args.partition.map(PartitionId);
     let started = parse(&client.start_scrub(args.rate, partition).await?)?;
     if started.joined && !args.common.quiet {
-        let rate = show_bytes(started.bytes_per_s);
-        note(&format!("a scrub runs already, since {}, at {rate}/s", show_time(started.began_ms)));
+        note_running("", &started);
     }
     if args.background {
         return end(&args.common, &started);
@@ -184,9 +184,14 @@ fn show_duration(seconds: u64) -> String {
     }
 }
 
-fn note(text: &str) {
+/// Tells who asked for a scrub that one runs already, `place` says where.
+pub(super) fn note_running(place: &str, report: &ScrubReport) {
+    let (rate, since) = (show_bytes(report.bytes_per_s), show_time(report.began_ms));
     // Without a standard error there is nobody to tell.
-    let _ = writeln!(std::io::stderr(), "afterbay blob: {text}");
+    let _ = writeln!(
+        std::io::stderr(),
+        "afterbay blob: {place}a scrub runs already, since {since}, at {rate}/s"
+    );
 }
 
 fn show(common: &Common, report: &ScrubReport) -> Result<(), Failed> {

@@ -38,8 +38,8 @@ struct Current {
 struct Scrub {
     stop: Stop,
     report: Mutex<ScrubReport>,
-    /// Not of one partition alone.
-    of_all: bool,
+    /// Of this partition alone.
+    only: Option<PartitionId>,
 }
 
 /// A partition to be read, and how many bytes that was to be at the start.
@@ -63,15 +63,14 @@ impl Scrubs {
         if current.closed {
             return Err(unavailable("the server is shutting down".to_owned()));
         }
-        let last = current.scrub.as_ref().map(|scrub| lock(&scrub.report).clone());
-        if let Some(running) = last.filter(ScrubReport::is_running) {
-            return Ok(ScrubReport { joined: true, ..running });
-        }
         let plan: Vec<_> = disks.iter().map(|disk| (disk.clone(), planned(disk, only))).collect();
         let is_here = plan.iter().any(|(_, partitions)| !partitions.is_empty());
         if let Some(partition) = only.filter(|_| !is_here) {
             let reason = format!("partition {partition} is on no disk that is here");
             return Err(Error::Invalid(reason));
+        }
+        if let Some(running) = current.scrub.as_ref().and_then(|scrub| scrub.joined(only)) {
+            return running;
         }
         // What is on other disks is not asked for.
         let absent = if only.is_none() { absent } else { &[] };
@@ -166,7 +165,18 @@ impl Scrub {
             unfinished: unfinished.collect(),
             ..ScrubReport::default()
         };
-        Scrub { stop: Stop::default(), report: Mutex::new(report), of_all: only.is_none() }
+        Scrub { stop: Stop::default(), report: Mutex::new(report), only }
+    }
+
+    /// What who asks for one is told as long as this one runs: not of more than it reads.
+    fn joined(&self, only: Option<PartitionId>) -> Option<Result<ScrubReport>> {
+        let running = Some(lock(&self.report).clone()).filter(ScrubReport::is_running)?;
+        Some(match self.only {
+            Some(this) if only != Some(this) => Err(Error::Invalid(format!(
+                "a scrub of partition {this} alone runs; wait for its end, or end it by 'scrub --stop'"
+            ))),
+            _ => Ok(ScrubReport { joined: true, ..running }),
+        })
     }
 
     /// What is known of it right then: it may end at once.
@@ -186,7 +196,7 @@ impl Scrub {
         report.ended_ms = Some(SystemClock.now_ms());
         let ScrubReport { verified_bytes, found, .. } = *report;
         let unfinished = report.unfinished.len();
-        if completed && unfinished == 0 && self.of_all {
+        if completed && unfinished == 0 && self.only.is_none() {
             metrics::gauge!("afterbay_blob_scrub_last_completed_seconds")
                 .set(SystemClock.now_ms() as f64 / 1000.0);
         }
