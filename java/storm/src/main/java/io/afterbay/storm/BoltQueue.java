@@ -13,6 +13,7 @@ final class BoltQueue {
     private final int capacity;
     private final SharedQueue<Work> queue;
     private final LongAdder moved = new LongAdder();
+    private final MeanTime times = new MeanTime();
     private volatile @Nullable Throwable failure;
 
     BoltQueue(int capacity) {
@@ -59,6 +60,11 @@ final class BoltQueue {
         if (work.task != by) {
             moved.increment();
         }
+    }
+
+    /** How long tasks take for a tuple. */
+    MeanTime times() {
+        return times;
     }
 
     /** From now on nothing is taken: the next tuple ends its executor, and so the worker. */

@@ -18,7 +18,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Storm's thread of a task only puts tuples into the queue. Another thread of the task takes
  * them out and calls the bolt, which so meets one thread at a time, as ever. Ticks and other tuples
- * of the system go to the task that they are for.
+ * of the system go to the task that they are for. Storm's thread has nothing else to do than to
+ * look for tuples; {@link PacedWait} says how often it does.
  */
 final class SharedBolt implements IRichBolt, ICredentialsListener {
     private static final long serialVersionUID = 1;
@@ -46,6 +47,7 @@ final class SharedBolt implements IRichBolt, ICredentialsListener {
         WorkerShare share = WorkerShare.enter(context);
         BoltQueue queue = share.queue(context.getThisComponentId(), () -> new BoltQueue(capacity));
         bolt.prepare(conf, context, collector);
+        PacedWait.follow(queue.times()::nanos);
         task = new Task(share, queue, context, collector);
         task.start();
     }
@@ -95,6 +97,7 @@ final class SharedBolt implements IRichBolt, ICredentialsListener {
             thread.setDaemon(true);
             context.registerGauge("afterbay-shared-moved", queue::moved);
             context.registerGauge("afterbay-shared-waiting", queue::size);
+            context.registerGauge("afterbay-shared-execute-us", queue.times()::micros);
         }
 
         private void start() {
@@ -115,9 +118,11 @@ final class SharedBolt implements IRichBolt, ICredentialsListener {
                 Work work = lane.take();
                 while (work != null && !isEnding) {
                     queue.taken(work, id);
+                    long begun = System.nanoTime();
                     synchronized (turn) {
                         bolt.execute(work.tuple());
                     }
+                    queue.times().observe(System.nanoTime() - begun);
                     work = lane.take();
                 }
             } catch (Throwable e) {

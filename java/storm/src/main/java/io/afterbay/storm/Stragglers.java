@@ -57,13 +57,30 @@ public final class Stragglers {
      * As {@link #on(StormTopology, StragglerSettings)}, and what the topology's configuration does
      * not allow is refused here, too. Without it, a worker refuses it at its start.
      *
-     * @param conf what is submitted with the topology
+     * @param conf what is submitted with the topology. If a bolt is shared or a spout replayed, and
+     *     it has no {@code topology.bolt.wait.strategy}, {@link PacedWait} is added: without it,
+     *     bolts use more processor time
+     * @throws IllegalArgumentException also if it cannot be added to
      */
     public static StormTopology on(
             StormTopology topology, StragglerSettings settings, Map<String, Object> conf) {
         settings.replayed().forEach(spout -> Refusals.checkAckers(spout, conf));
         settings.shared().forEach(bolt -> Refusals.checkBatches(bolt, conf));
-        return on(topology, settings);
+        StormTopology rewritten = on(topology, settings);
+        if (!settings.shared().isEmpty() || !settings.replayed().isEmpty()) {
+            pace(conf);
+        }
+        return rewritten;
+    }
+
+    private static void pace(Map<String, Object> conf) {
+        try {
+            conf.putIfAbsent(Config.TOPOLOGY_BOLT_WAIT_STRATEGY, PacedWait.class.getName());
+        } catch (UnsupportedOperationException e) {
+            throw new IllegalArgumentException(
+                    "the configuration cannot be added to: give a Config, which is then submitted",
+                    e);
+        }
     }
 
     private void rewrite() {

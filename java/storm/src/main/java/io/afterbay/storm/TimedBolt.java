@@ -13,6 +13,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * A bolt on the way of a replayed spout's tuples: it lets the spouts of its worker know for how
  * long it is at work. That is the time in {@code execute}; work in threads of its own is not seen.
+ * Storm's thread looks for tuples by {@link PacedWait}, since processor time that nobody works in
+ * would keep replays from being sent.
  */
 final class TimedBolt implements IRichBolt, ICredentialsListener {
     private static final long serialVersionUID = 1;
@@ -30,13 +32,19 @@ final class TimedBolt implements IRichBolt, ICredentialsListener {
     }
 
     private record Timing(
-            WorkerShare share, BusyTimes times, String component, int id, BusyTimes.Task task) {
+            WorkerShare share,
+            BusyTimes times,
+            String component,
+            int id,
+            BusyTimes.Task task,
+            MeanTime mean) {
         static Timing of(TopologyContext context) {
             WorkerShare share = WorkerShare.enter(context);
             BusyTimes times = share.busyTimes();
             String component = context.getThisComponentId();
             int id = context.getThisTaskId();
-            return new Timing(share, times, component, id, times.join(component, id));
+            return new Timing(
+                    share, times, component, id, times.join(component, id), new MeanTime());
         }
 
         void end() {
@@ -50,16 +58,20 @@ final class TimedBolt implements IRichBolt, ICredentialsListener {
             Map<String, Object> conf, TopologyContext context, OutputCollector collector) {
         bolt.prepare(conf, context, collector);
         timing = Timing.of(context);
+        PacedWait.follow(timing.mean()::nanos);
     }
 
     @Override
     public void execute(Tuple input) {
-        BusyTimes.Task task = Objects.requireNonNull(timing).task();
-        task.begin(System.nanoTime());
+        Timing timed = Objects.requireNonNull(timing);
+        long begun = System.nanoTime();
+        timed.task().begin(begun);
         try {
             bolt.execute(input);
         } finally {
-            task.end(System.nanoTime());
+            long ended = System.nanoTime();
+            timed.task().end(ended);
+            timed.mean().observe(ended - begun);
         }
     }
 

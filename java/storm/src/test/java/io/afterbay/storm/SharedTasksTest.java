@@ -128,5 +128,7 @@ class SharedTasksTest {
         assertThat(first.gauge("afterbay-shared-moved")).isEqualTo(moved);
         assertThat(second.gauge("afterbay-shared-moved")).isEqualTo(moved);
         assertThat(first.gauge("afterbay-shared-waiting")).isEqualTo(0);
+        // It was held at least while the other task did a word.
+        assertThat((long) first.gauge("afterbay-shared-execute-us")).isPositive();
     }
 }

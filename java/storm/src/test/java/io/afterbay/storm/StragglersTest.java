@@ -273,6 +273,35 @@ class StragglersTest {
     }
 
     @Test
+    void boltsAreLookedAtInOurWayUnlessTheUserHasChosenOne() {
+        StormTopology topology = builder.createTopology();
+        Map<String, Object> conf = new HashMap<>();
+        Stragglers.on(topology, NONE.balanced("first"), conf);
+        assertThat(conf).isEmpty();
+        Map<String, Object> ours =
+                Map.of(Config.TOPOLOGY_BOLT_WAIT_STRATEGY, PacedWait.class.getName());
+        for (StragglerSettings settings : List.of(NONE.shared("first"), NONE.replayed("word"))) {
+            conf.clear();
+            Stragglers.on(topology, settings, conf);
+            assertThat(conf).isEqualTo(ours);
+        }
+        Map<String, Object> chosen = Map.of(Config.TOPOLOGY_BOLT_WAIT_STRATEGY, "my.Wait");
+        conf.putAll(chosen);
+        Stragglers.on(topology, NONE.shared("first"), conf);
+        assertThat(conf).isEqualTo(chosen);
+    }
+
+    @Test
+    void aConfigurationThatCannotBeAddedToIsRefused() {
+        assertThatThrownBy(
+                        () ->
+                                Stragglers.on(
+                                        builder.createTopology(), NONE.shared("first"), Map.of()))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("the configuration cannot be added to");
+    }
+
+    @Test
     void aBoltWithoutAChoiceIsNotBalanced() {
         assertThatThrownBy(() -> on(NONE.balanced("count")))
                 .hasMessageContaining("bolt 'count' gets nothing by shuffle grouping");
@@ -374,7 +403,7 @@ class StragglersTest {
         assertThatThrownBy(() -> Stragglers.on(topology, settings, conf))
                 .hasMessageContaining("spout 'word': topology.acker.executors is 0")
                 .hasMessageContaining("set it to 1 or more");
-        assertThat(Stragglers.on(topology, settings, Map.of())).isNotEqualTo(topology);
+        assertThat(Stragglers.on(topology, settings, new HashMap<>())).isNotEqualTo(topology);
         assertThat(Stragglers.on(topology, NONE, conf)).isEqualTo(topology);
     }
 

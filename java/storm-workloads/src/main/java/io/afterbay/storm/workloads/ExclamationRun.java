@@ -20,7 +20,11 @@ final class ExclamationRun {
     private final Measured measured;
 
     ExclamationRun(ExclamationPlan plan) {
-        this(plan, ExclamationTopology.of(plan), ExclamationTopology.conf(plan));
+        this(plan, ExclamationTopology.conf(plan));
+    }
+
+    private ExclamationRun(ExclamationPlan plan, Map<String, Object> conf) {
+        this(plan, ExclamationTopology.of(plan, conf), conf);
     }
 
     /**

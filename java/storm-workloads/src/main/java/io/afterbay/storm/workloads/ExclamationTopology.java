@@ -16,7 +16,10 @@ final class ExclamationTopology {
 
     private ExclamationTopology() {}
 
-    static StormTopology of(ExclamationPlan plan) {
+    /**
+     * @param conf that is submitted with it
+     */
+    static StormTopology of(ExclamationPlan plan, Map<String, Object> conf) {
         TopologyBuilder builder = new TopologyBuilder();
         builder.setSpout(SPOUT, new ScheduledSpout(plan), 1);
         String before = SPOUT;
@@ -28,7 +31,8 @@ final class ExclamationTopology {
         }
         return Stragglers.on(
                 builder.createTopology(),
-                plan.technique().settings(SPOUT, BOLTS.toArray(String[]::new)));
+                plan.technique().settings(SPOUT, BOLTS.toArray(String[]::new)),
+                conf);
     }
 
     static Map<String, Object> conf(ExclamationPlan plan) {

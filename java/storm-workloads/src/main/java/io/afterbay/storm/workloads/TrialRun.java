@@ -61,7 +61,8 @@ final class TrialRun {
     StragglerReport run(EmbeddedStorm storm, Consumer<TrialLog> progress) throws Exception {
         TrialLog log = TrialLog.open(trial, plan);
         try (BusyProcessors busy = new BusyProcessors(plan.load().busyShare())) {
-            storm.submit(trial, conf(), TrialTopology.of(trial, plan));
+            Map<String, Object> conf = conf();
+            storm.submit(trial, conf, TrialTopology.of(trial, plan, conf));
             String problem = await(log, busy, progress);
             long cpuNanos = cpuNanos() - busy.cpuNanos() - startCpuNanos;
             problem = problem.isEmpty() ? awaitSecondInstances(log) : problem;

@@ -38,7 +38,10 @@ final class TrialTopology {
                 : plan.topology().stages().get(place).name();
     }
 
-    static StormTopology of(String trial, StragglerPlan plan) {
+    /**
+     * @param conf that is submitted with it
+     */
+    static StormTopology of(String trial, StragglerPlan plan, Map<String, Object> conf) {
         TopologyBuilder builder = new TopologyBuilder();
         builder.setSpout(SOURCE, new TrialSpout(trial), plan.topology().sources());
         List<Stage> stages = plan.topology().stages();
@@ -48,7 +51,7 @@ final class TrialTopology {
                     builder.setBolt(stage.name(), new ServiceBolt(trial, place), stage.tasks());
             stage.inputs().forEach(from -> group(bolt, component(plan, from), trial, plan));
         }
-        return Stragglers.on(builder.createTopology(), settings(plan));
+        return Stragglers.on(builder.createTopology(), settings(plan), conf);
     }
 
     private static StragglerSettings settings(StragglerPlan plan) {

@@ -39,7 +39,7 @@ class BalanceMetricsTest {
         Map<String, Object> conf = new HashMap<>(ExclamationTopology.conf(plan));
         conf.putAll(WorkerMetrics.conf(plan.run()));
         try (EmbeddedStorm storm = new EmbeddedStorm(directory)) {
-            storm.submit(plan.run(), conf, ExclamationTopology.of(plan));
+            storm.submit(plan.run(), conf, ExclamationTopology.of(plan, conf));
             Await.until("words are acked", () -> measured.ackedWords() >= WORDS);
             Collection<MetricRegistry> all = WorkerMetrics.of(plan.run());
             Await.until(() -> "all workers: " + all, () -> all.size() == workers);

@@ -9,6 +9,7 @@ import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.nio.file.Path;
 import java.util.HashSet;
+import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -33,7 +34,8 @@ class EmbeddedStormTest {
         Measured measured = Measured.of(plan.run());
         Set<InetSocketAddress> before = Listeners.ofThisProcess();
         try (EmbeddedStorm storm = new EmbeddedStorm(directory)) {
-            storm.submit(plan.run(), ExclamationTopology.conf(plan), ExclamationTopology.of(plan));
+            Map<String, Object> conf = ExclamationTopology.conf(plan);
+            storm.submit(plan.run(), conf, ExclamationTopology.of(plan, conf));
             Await.until("words are acked", () -> measured.ackedWords() >= WORDS);
             Set<InetSocketAddress> listeners = new HashSet<>(Listeners.ofThisProcess());
             listeners.removeAll(before);

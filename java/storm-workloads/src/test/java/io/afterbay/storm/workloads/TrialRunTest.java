@@ -205,8 +205,7 @@ class TrialRunTest extends EmbeddedStormSuite {
                         64,
                         Config.TOPOLOGY_EXECUTOR_OVERFLOW_LIMIT,
                         256);
-        StragglerReport report =
-                new TrialRun(plan, shortQueues).run(storm(), log -> {});
+        StragglerReport report = new TrialRun(plan, shortQueues).run(storm(), log -> {});
         check(plan, report);
     }
 
@@ -222,8 +221,7 @@ class TrialRunTest extends EmbeddedStormSuite {
                         StragglerTopology.row(3, 2, 3).on(machines));
         AtomicInteger inUse = new AtomicInteger();
         StragglerReport report =
-                new TrialRun(plan)
-                        .run(storm(), log -> inUse.set(log.machinesInUse()));
+                new TrialRun(plan).run(storm(), log -> inUse.set(log.machinesInUse()));
         check(plan, report);
         assertThat(inUse).hasValue(3);
         assertThat(tasks(report).executed())
@@ -245,7 +243,7 @@ class TrialRunTest extends EmbeddedStormSuite {
     @Test
     void aTechniqueThatIsNoneIsRefused() {
         StragglerPlan plan = plan("magic", Grouping.SHUFFLE, 1);
-        assertThatThrownBy(() -> TrialTopology.of("none", plan))
+        assertThatThrownBy(() -> TrialTopology.of("none", plan, Map.of()))
                 .hasMessageContaining("technique 'magic' is none of [none, shared, balanced");
     }
 

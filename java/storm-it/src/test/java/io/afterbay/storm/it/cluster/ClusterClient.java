@@ -70,10 +70,9 @@ public final class ClusterClient {
     }
 
     private static void submit(String name, Technique technique, Path directory) throws Exception {
+        Map<String, Object> conf = WordTopology.conf(technique);
         StormSubmitter.submitTopology(
-                name,
-                WordTopology.conf(technique),
-                WordTopology.of(new Ledger(directory), technique));
+                name, conf, WordTopology.of(new Ledger(directory), technique, conf));
     }
 
     private static void kill(NimbusClient nimbus, String name) throws Exception {

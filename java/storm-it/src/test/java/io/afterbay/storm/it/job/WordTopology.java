@@ -19,13 +19,16 @@ public final class WordTopology {
 
     private WordTopology() {}
 
-    public static StormTopology of(Ledger ledger, Technique technique) {
+    /**
+     * @param conf that is submitted with it
+     */
+    public static StormTopology of(Ledger ledger, Technique technique, Map<String, Object> conf) {
         TopologyBuilder builder = new TopologyBuilder();
         builder.setSpout(WORD, new WordSpout(ledger, true));
         builder.setBolt(FIRST, new PassBolt(null), TASKS).shuffleGrouping(WORD);
         builder.setBolt(SECOND, new PassBolt(ledger), TASKS).shuffleGrouping(FIRST);
         builder.setBolt("sink", new SinkBolt(ledger), WORKERS).shuffleGrouping(SECOND);
-        return Stragglers.on(builder.createTopology(), technique.settings());
+        return Stragglers.on(builder.createTopology(), technique.settings(), conf);
     }
 
     public static Map<String, Object> conf(Technique technique) {
