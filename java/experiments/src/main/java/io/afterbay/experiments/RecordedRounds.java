@@ -20,9 +20,13 @@ import java.util.regex.Pattern;
  * as long and with as much memory, and in which nothing failed or was wrong.
  */
 final class RecordedRounds<P extends TrialPlan, R extends Trial> {
-    /** Options that change figures and that no run has in its setting. */
+    /**
+     * Options that change figures and that no run has in its setting; operations if they are a
+     * number, and no list of which there are.
+     */
     private static final Pattern FORM =
-            Pattern.compile("--(?:warmup|open|closed|memory|state-memory)[= ][^ ]+");
+            Pattern.compile(
+                    "--(?:(?:warmup|open|closed|memory|state-memory)[= ][^ ]+|operations[= ]\\d+)");
 
     private final TrialKind<P, R> kind;
     private final Collection<List<R>> rounds;

@@ -104,6 +104,14 @@ class RecordedRoundsTest {
         assertThat(recorded(REVISION, "bench rows --pairs 3 --open=5s").missing()).hasSize(2);
     }
 
+    /** A number of them is a length; a list of which there are is of the setting of each run. */
+    @Test
+    void aNumberOfOperationsIsAFormOfItsOwn() throws Exception {
+        record("1", new Rows("good", 1, null, true));
+        assertThat(recorded(REVISION, COMMAND + " --operations 2000").missing()).hasSize(3);
+        assertThat(recorded(REVISION, COMMAND + " --operations=put").missing()).hasSize(2);
+    }
+
     @Test
     void whatFailedOrWasWrongRunsAgain() throws Exception {
         Rows good = new Rows("good", 1, null, true);

@@ -48,6 +48,11 @@ class BenchStormTest {
         assertThat(run.get("acked")).isEqualTo(run.get("tuples"));
         assertThat(run.get("acked_twice").asInt(-1)).isZero();
         assertThat(run.get("failure").isNull()).isTrue();
+        for (String mean : List.of("mean_held_ms", "mean_wait_ms", "mean_service_ms")) {
+            assertThat(run.get(mean).asDouble()).as(mean).isPositive();
+        }
+        assertThat(command.out()).contains("| mean wait, ms |").contains("Erlang C");
+        assertThat(command.err()).contains("; mean wait ");
         assertThat(directory.resolve("results")).doesNotExist();
         assertThat(directory.resolve("work")).isEmptyDirectory();
     }
@@ -141,6 +146,8 @@ class BenchStormTest {
                 "--stages=9 | --stages 9: use numbers from 1 to 5",
                 "--cells=slow,slow | --cells: name each of them once",
                 "--open=0s | --open: use 1s or more",
+                "--operations=99 | --operations 99: use numbers from 100 to 10000000",
+                "--operations=2000 --open=5s | --operations and --open: each says how long tuples count; use one",
                 "--pairs=0 | --pairs 0: use 1 or more",
             })
     void wrongOptionsAreRefused(String option, String message) {
@@ -305,6 +312,19 @@ class BenchStormTest {
                                                                                 * plan.run()
                                                                                         .countedS())
                                                                 .isBetween(200_000.0, 204_000.0)));
+    }
+
+    @Test
+    void operationsSayHowLongTuplesCount() {
+        StragglerPlan plan =
+                kind("--cells=queue", "--tasks=4", "--utilisations=78", "--operations=2808")
+                        .rounds()
+                        .get(0)
+                        .get(0)
+                        .run();
+        assertThat(plan.countedS()).isEqualTo(2);
+        assertThat(kind("--quick", "--operations=2700").rounds().get(0).get(0).run().countedS())
+                .isEqualTo(5);
     }
 
     /** λ = 350 a task of μ = 450 (the paper, section 5.1.2). */

@@ -18,6 +18,7 @@ import io.afterbay.replay.ReplayOrders;
 import io.afterbay.replay.ReplayProgress;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
@@ -195,7 +196,8 @@ class ReplayDirectoryTest {
                 ReplayDirectory.of(
                         replay.path(),
                         address -> new ClusterRest(address, request -> answer.get()));
-        Continuation continuation = new Continuation(asking, new NoProcesses(), 1);
+        Waiting waiting = new Waiting(1, Duration.ofMinutes(5));
+        Continuation continuation = new Continuation(asking, new NoProcesses(), waiting);
         assertThatThrownBy(continuation::cancel)
                 .isInstanceOf(CommandFailure.class)
                 .hasMessageStartingWith("whether replay mine runs is not known: ")

@@ -47,6 +47,7 @@ import picocli.CommandLine.Mixin;
             "  ./afterbay bench storm --quick --policy off          # ends with 1",
             "  ./afterbay bench storm --cells slow,overload --pairs 3 --open 30s",
             "  ./afterbay bench storm --cells queue --tasks 4 --utilisations 78,90 --pairs 3",
+            "  ./afterbay bench storm --cells queue --tasks 4 --operations 20000 --pairs 3",
             "  ./afterbay bench storm --cells replication --pairs 3 --open 60s",
             "  ./afterbay bench storm --cells pageload-high,processing-high --utilisations 60 --pairs 3",
             "  ./afterbay bench storm --cells uneven,beside,mixed --pairs 3 --open 60s",

@@ -23,7 +23,9 @@ final class StormArguments {
     private static final double PERCENT = 100;
 
     private static final double MS_PER_S = 1000;
-    private static final double TUPLES = 200_000;
+    private static final int TUPLES = 200_000;
+    private static final int OPERATIONS_MIN = 100;
+    private static final int OPERATIONS_MAX = 10_000_000;
 
     /** What is waited for a recovered task. */
     private static final double RECOVERY_S = 30;
@@ -130,6 +132,14 @@ final class StormArguments {
     private @Nullable Duration open;
 
     @Option(
+            names = "--operations",
+            paramLabel = "N",
+            description =
+                    "In the place of --open: counted time until so many tuples have come, at the rate"
+                            + " of the load.")
+    private @Nullable Integer operations;
+
+    @Option(
             names = "--policy",
             paramLabel = "on|off",
             converter = OnOff.Converter.class,
@@ -159,10 +169,24 @@ final class StormArguments {
         if (open != null && open.compareTo(Duration.ofSeconds(1)) < 0) {
             throw new ParameterException(command, "--open: use 1s or more");
         }
+        checkOperations(command);
         if (policy == OnOff.OFF && !isQuick.getAsBoolean()) {
             throw new ParameterException(
                     command, "--policy off: only with --quick, whose runs are not recorded");
         }
+    }
+
+    private void checkOperations(CommandLine command) {
+        if (operations != null && open != null) {
+            throw new ParameterException(
+                    command, "--operations and --open: each says how long tuples count; use one");
+        }
+        checkRange(
+                command,
+                "--operations",
+                operations == null ? List.of() : List.of(operations),
+                OPERATIONS_MIN,
+                OPERATIONS_MAX);
     }
 
     private void checkStages(CommandLine command) {
@@ -297,7 +321,10 @@ final class StormArguments {
         if (open != null) {
             return seconds(open);
         }
-        return isQuick.getAsBoolean() ? 6 : Math.ceil(TUPLES / ratePerS);
+        if (operations == null && isQuick.getAsBoolean()) {
+            return 6;
+        }
+        return Math.ceil((operations == null ? TUPLES : operations) / ratePerS);
     }
 
     private static double seconds(Duration of) {

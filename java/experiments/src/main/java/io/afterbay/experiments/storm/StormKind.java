@@ -66,11 +66,12 @@ record StormKind(List<List<StormPlan>> rounds) implements TrialKind<StormPlan, S
     @Override
     public String describe(StormTrial run) {
         StormTrial.Latency latency = run.latency();
-        return "P50 %s, P99 %s, P99.9 %s ms; first task %s %%, moved %s %%, extra work %s %%; each acked once: %s"
+        return "P50 %s, P99 %s, P99.9 %s ms; mean wait %s ms; first task %s %%, moved %s %%, extra work %s %%; each acked once: %s"
                 .formatted(
                         Numbers.format(latency.p50Ms()),
                         Numbers.format(latency.p99Ms()),
                         Numbers.format(latency.p999Ms()),
+                        Numbers.format(run.waits().meanWaitMs()),
                         Numbers.format(run.shares().firstTaskPercent()),
                         Numbers.format(run.shares().movedPercent()),
                         Numbers.format(run.repeats().extraWorkPercent()),

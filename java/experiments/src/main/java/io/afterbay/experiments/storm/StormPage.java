@@ -131,8 +131,11 @@ public final class StormPage extends TrialPage<StormPage.Kind, StormTrial> {
         }
     }
 
+    private final StormWaits waits;
+
     public StormPage(List<RecordedTrial<StormTrial>> recorded) {
         super(recorded, Kind::of, Kind.COMPARATOR);
+        waits = new StormWaits(recorded);
     }
 
     public static List<RecordedTrial<StormTrial>> read(Path directory) throws IOException {
@@ -291,7 +294,7 @@ public final class StormPage extends TrialPage<StormPage.Kind, StormTrial> {
 
     @Override
     protected Stream<String> tables() {
-        return Stream.of(latencies(), tasks(), repeats(), series());
+        return Stream.of(latencies(), waits.text(), tasks(), repeats(), series());
     }
 
     private String latencies() {

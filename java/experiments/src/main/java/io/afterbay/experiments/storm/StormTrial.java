@@ -25,7 +25,8 @@ public record StormTrial(
         @JsonUnwrapped Outcome outcome,
         @JsonUnwrapped Latency latency,
         @JsonUnwrapped Shares shares,
-        @JsonUnwrapped Repeats repeats)
+        @JsonUnwrapped Repeats repeats,
+        @JsonUnwrapped Waits waits)
         implements Trial {
 
     /**
@@ -162,6 +163,23 @@ public record StormTrial(
         public static final Repeats NONE = new Repeats(null, null, null, null, null, null);
     }
 
+    /**
+     * Mean times of the counted tuples. All are null in lines from before they were recorded, and
+     * with replays: a second instance does not say when it was sent.
+     *
+     * @param meanHeldMs from when a tuple was due until the source sent it; waits do not have it
+     * @param meanWaitMs from when the source or a bolt sent it until a task of the next bolt began
+     *     it, of all bolts
+     * @param meanServiceMs from then until the task was free again
+     */
+    @JsonNaming(PropertyNamingStrategies.SnakeCaseStrategy.class)
+    public record Waits(
+            @Nullable Double meanHeldMs,
+            @Nullable Double meanWaitMs,
+            @Nullable Double meanServiceMs) {
+        public static final Waits NONE = new Waits(null, null, null);
+    }
+
     /** Each part takes its fields of the object. */
     static final class FromParts extends StdDeserializer<StormTrial> {
         FromParts() {
@@ -177,13 +195,15 @@ public record StormTrial(
                     ResultFile.part(all, Outcome.class),
                     ResultFile.part(all, Latency.class),
                     ResultFile.part(all, Shares.class),
-                    ResultFile.part(all, Repeats.class));
+                    ResultFile.part(all, Repeats.class),
+                    ResultFile.part(all, Waits.class));
         }
     }
 
     /** A run without figures, which has not ended. */
     public static StormTrial none(Setting setting) {
-        return new StormTrial(setting, Outcome.NONE, Latency.NONE, Shares.NONE, Repeats.NONE);
+        return new StormTrial(
+                setting, Outcome.NONE, Latency.NONE, Shares.NONE, Repeats.NONE, Waits.NONE);
     }
 
     /** The same without figures, failed. */
@@ -193,12 +213,18 @@ public record StormTrial(
                 new Outcome(reason, outcome.storm, null, null, null, null),
                 Latency.NONE,
                 Shares.NONE,
-                Repeats.NONE);
+                Repeats.NONE,
+                Waits.NONE);
     }
 
     /** The same at its end. */
     public StormTrial with(Outcome ended, Latency found, Shares seen, Repeats twice) {
-        return new StormTrial(setting, ended, found, seen, twice);
+        return new StormTrial(setting, ended, found, seen, twice, waits);
+    }
+
+    /** The same with these. */
+    public StormTrial with(Waits times) {
+        return new StormTrial(setting, outcome, latency, shares, repeats, times);
     }
 
     @Override

@@ -42,7 +42,8 @@ final class StormWorker extends TrialWorker<StormPlan, StormTrial> {
                                 acks.failed()),
                         latency(report),
                         shares(Objects.requireNonNull(report.tasks())),
-                        repeats(Objects.requireNonNull(report.repeats())));
+                        repeats(Objects.requireNonNull(report.repeats())))
+                .with(waits(report.queueing()));
     }
 
     @Override
@@ -77,6 +78,12 @@ final class StormWorker extends TrialWorker<StormPlan, StormTrial> {
                 of.maxMs(),
                 of.perS(),
                 Objects.requireNonNull(report.cost()).cpuUsPerTuple());
+    }
+
+    private static StormTrial.Waits waits(StragglerReport.@Nullable Queueing of) {
+        return of == null
+                ? StormTrial.Waits.NONE
+                : new StormTrial.Waits(of.heldMs(), of.waitMs(), of.serviceMs());
     }
 
     private StormTrial.Shares shares(StragglerReport.Tasks tasks) {

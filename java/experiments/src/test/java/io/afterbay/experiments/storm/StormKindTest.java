@@ -124,6 +124,14 @@ class StormKindTest {
     }
 
     @Test
+    void theMeanWaitIsInTheLineOfARun() {
+        StormTrial.Setting setting = StormTrials.setting("shared", "queue", 78, 1);
+        assertThat(KIND.describe(StormTrials.waited(setting, 1.25, 2)))
+                .contains("; mean wait 1.25 ms; ");
+        assertThat(KIND.describe(StormTrials.run(setting, 50))).contains("; mean wait - ms; ");
+    }
+
+    @Test
     void aRunThatFailedIsSaid() {
         StormTrial failed =
                 StormTrial.none(StormTrials.setting("balanced", "slow", 27, 2)).failed("it broke");

@@ -194,6 +194,7 @@ class StormPageTest {
     void linesAreReadAsTheyWereWritten(@TempDir Path directory) throws Exception {
         add("balanced", "slow", 27, 1, 20);
         add("shared", "queue", 78, 1, 20);
+        add(StormTrials.waited(StormTrials.setting("shared", "queue", 78, 1), 1.25, 2.5));
         add(StormTrial.none(StormTrials.setting("balanced", "slow", 27, 2)).failed("it broke"));
         RecordedTrial.append(directory, trials);
         assertThat(StormPage.read(directory)).isEqualTo(trials);

@@ -58,6 +58,33 @@ class StormPaperTest {
                 .contains("| 0.49 | 0.25 [0.25..0.25] |");
     }
 
+    /** Section 5.1.2: from 2.07 to 0.516 ms. */
+    @Test
+    void theMeanWaitOfASharedQueueStandsBesideThePapers() {
+        assertThat(rows("section 5.1.2"))
+                .singleElement()
+                .asString()
+                .contains("| 0.25 | – | – | – |");
+        trials.add(StormTrials.recorded(StormTrials.run(queue("shared"), 20)));
+        assertThat(rows("section 5.1.2"))
+                .singleElement()
+                .asString()
+                .contains("| 0.25 | not recorded | – | – |");
+        trials.clear();
+        for (String variant : List.of("shuffle", "shared")) {
+            double waitMs = variant.equals("shared") ? 2 : 5;
+            trials.add(StormTrials.recorded(StormTrials.waited(queue(variant), waitMs, 2)));
+        }
+        assertThat(rows("section 5.1.2"))
+                .singleElement()
+                .asString()
+                .contains("| 0.25 | 0.40 [0.40..0.40] | – | – |");
+    }
+
+    private static StormTrial.Setting queue(String variant) {
+        return new StormTrial.Setting(variant, "queue", 1, 4, 78, "exponential", 1, 0, 1);
+    }
+
     /** The extra work of replays is one of the paper's figures. */
     @Test
     void replaysAreComparedWithTheLoadAwareShuffle() {

@@ -58,6 +58,11 @@ final class StormTrials {
                         repeats(setting.variant()));
     }
 
+    /** Without a slow task all tuples/s of {@link #shares} are 600, so 3 ms are 36 % load. */
+    static StormTrial waited(StormTrial.Setting setting, double waitMs, double serviceMs) {
+        return run(setting, 50).with(new StormTrial.Waits(0.5, waitMs, serviceMs));
+    }
+
     /** As many as there should be, of 1,000 tuples. */
     static StormTrial.Repeats repeats(String variant) {
         if (variant.startsWith("blind-")) {

@@ -10,6 +10,7 @@ import org.jspecify.annotations.Nullable;
  * @param problem why the run is no good, or null; then all of the rest but the last says nothing
  * @param engine its version
  * @param latency null if nothing was acked that counts
+ * @param queueing null if the run cannot say it
  * @param cpuMs processor time of the process, from the start
  */
 public record StragglerReport(
@@ -17,6 +18,7 @@ public record StragglerReport(
         String engine,
         @Nullable Acks acks,
         @Nullable Latency latency,
+        @Nullable Queueing queueing,
         @Nullable Tasks tasks,
         @Nullable Cost cost,
         @Nullable Repeats repeats,
@@ -47,6 +49,16 @@ public record StragglerReport(
             double p999Ms,
             double maxMs,
             double perS) {}
+
+    /**
+     * Mean times of tuples that count.
+     *
+     * @param waits how often a task began one of them
+     * @param heldMs from when a tuple was due until its source emitted it
+     * @param waitMs from when its sender emitted it until a task of the next stage began it
+     * @param serviceMs from then until that task was free again
+     */
+    public record Queueing(long waits, double heldMs, double waitMs, double serviceMs) {}
 
     /**
      * Who did what.
@@ -93,6 +105,6 @@ public record StragglerReport(
 
     /** Of a run that came to nothing. */
     public static StragglerReport failed(String engine, String problem, long cpuMs) {
-        return new StragglerReport(problem, engine, null, null, null, null, null, cpuMs);
+        return new StragglerReport(problem, engine, null, null, null, null, null, null, cpuMs);
     }
 }

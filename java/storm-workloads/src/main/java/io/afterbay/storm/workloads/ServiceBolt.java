@@ -82,8 +82,9 @@ final class ServiceBolt extends BaseRichBolt {
         }
 
         private void execute(Tuple input) {
-            int number = input.getInteger(0);
             long begun = System.nanoTime();
+            int number = input.getInteger(0);
+            log.queueTimes().waited(number, begun - input.getLong(1));
             boolean isSlow = stage == 0 && index == 0 && log.isSlowNow();
             work(begun, times.nextNanos(log.elapsedNanos(), isSlow));
             log.executed(
@@ -97,6 +98,7 @@ final class ServiceBolt extends BaseRichBolt {
                 outgoing.sent(number, collector.emit(input, new Values(number, System.nanoTime())));
             }
             collector.ack(input);
+            log.queueTimes().served(number, System.nanoTime() - begun);
         }
     }
 

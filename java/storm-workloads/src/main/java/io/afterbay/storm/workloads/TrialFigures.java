@@ -22,6 +22,7 @@ record TrialFigures(TrialLog log, ReplayFigures replays) {
                 new StragglerReport.Acks(
                         log.schedule().tuples(), log.ackedTuples(), log.twice(), log.failures()),
                 latency(),
+                log.queueTimes().figures(),
                 new StragglerReport.Tasks(
                         IntStream.range(0, log.plan().topology().stages().size())
                                 .mapToObj(log::countedExecutions)

@@ -32,6 +32,7 @@ final class TrialLog {
 
     private final StragglerPlan plan;
     private final Schedule schedule;
+    private final QueueTimes queueTimes;
     private final List<Edge> edges;
     private final int[][] sentTo;
     private final int[][] executedBy;
@@ -57,6 +58,7 @@ final class TrialLog {
     private TrialLog(StragglerPlan plan) {
         this.plan = plan;
         this.schedule = new Schedule(plan);
+        this.queueTimes = new QueueTimes(plan, schedule);
         this.edges = plan.topology().edges();
         this.sentTo = noTasks(edges.size(), schedule.tuples());
         this.executedBy = noTasks(edges.size(), schedule.tuples());
@@ -118,6 +120,11 @@ final class TrialLog {
         return schedule;
     }
 
+    /** How long tuples wait in queues. */
+    QueueTimes queueTimes() {
+        return queueTimes;
+    }
+
     /** The ways that tuples take. */
     List<Edge> edges() {
         return edges;
@@ -137,6 +144,15 @@ final class TrialLog {
     /** Since the start; negative before it. */
     long elapsedNanos() {
         return isStarted ? System.nanoTime() - startNanos : -1;
+    }
+
+    /**
+     * The source emits a tuple for the first time.
+     *
+     * @param nanos when, by {@link System#nanoTime}
+     */
+    void emitted(int number, long nanos) {
+        queueTimes.held(number, nanos - startNanos - schedule.dueNanos(number));
     }
 
     /** Whether the slow task is slow now. */

@@ -95,7 +95,11 @@ final class TrialSpout extends BaseRichSpout {
         }
 
         private void send(Instances.Id id) {
-            List<Integer> tasks = collector.emit(new Values(id.number(), System.nanoTime()), id);
+            long now = System.nanoTime();
+            if (!id.isSecond()) {
+                log.emitted(id.number(), now);
+            }
+            List<Integer> tasks = collector.emit(new Values(id.number(), now), id);
             outgoing.sent(id.number(), tasks);
         }
 

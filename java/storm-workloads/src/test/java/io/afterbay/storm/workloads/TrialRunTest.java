@@ -62,6 +62,13 @@ class TrialRunTest extends EmbeddedStormSuite {
         assertThat(repeats.won()).isBetween(0L, repeats.sent());
         StragglerReport.Tasks tasks = tasks(report);
         assertThat(sum(tasks.bySecond())).isEqualTo(acks.tuples() + repeats.sent());
+        if (plan.senders().technique().equals("replay")) {
+            assertThat(report.queueing()).as("a second instance does not say it").isNull();
+        } else {
+            assertThat(queueing(report).waits())
+                    .as("of each tuple that counts, at each bolt")
+                    .isEqualTo(tasks.executed().stream().mapToLong(TrialRunTest::sum).sum());
+        }
     }
 
     /** Of runs in which each tuple is sent once. */
@@ -73,6 +80,10 @@ class TrialRunTest extends EmbeddedStormSuite {
         assertThat(counted).isBetween(1L, sum(tasks.bySecond()) - 1);
         assertThat(tasks.executed()).allSatisfy(stage -> assertThat(sum(stage)).isEqualTo(counted));
         return report;
+    }
+
+    private static StragglerReport.Queueing queueing(StragglerReport report) {
+        return Objects.requireNonNull(report.queueing());
     }
 
     private static StragglerReport.Repeats repeats(StragglerReport report) {
@@ -238,6 +249,55 @@ class TrialRunTest extends EmbeddedStormSuite {
         StragglerReport report = runOnce(plan("none", grouping, 2));
         assertThat(shareOfSlowTask(report)).isBetween(0.12, 0.28);
         assertThat(tasks(report).moved()).isZero();
+    }
+
+    /**
+     * More comes than two tasks can do. Nobody can begin tuples earlier than these two would if
+     * each took the next as soon as it is free, so their mean time until then is a bound, however
+     * busy this machine is. With a shared queue Storm's thread is done with a tuple at once, and
+     * the bolt begins it when its turn comes.
+     */
+    @ParameterizedTest
+    @CsvSource({"none, SHUFFLE", "shared, LOAD_AWARE"})
+    void whatWaitsIsMeasuredUntilTheBoltBeginsIt(String technique, Grouping grouping)
+            throws Exception {
+        double serviceMs = 10;
+        StragglerPlan plan =
+                new StragglerPlan(
+                        new Senders(technique, grouping, true, 32768, 0, false),
+                        StragglerTopology.row(1, 1, 2),
+                        new Load(300, Service.FIXED, serviceMs, 1, 0),
+                        0,
+                        1.5,
+                        0,
+                        1);
+        StragglerReport report = new TrialRun(plan).run(storm(), log -> {});
+        check(plan, report);
+        double boundMs = waitOfTwoMs(new Schedule(plan), serviceMs);
+        assertThat(boundMs).isGreaterThan(100);
+        StragglerReport.Queueing queueing = queueing(report);
+        assertThat(queueing.heldMs()).isNotNegative();
+        assertThat(queueing.heldMs() + queueing.waitMs()).isGreaterThanOrEqualTo(boundMs);
+        assertThat(queueing.waitMs()).isLessThanOrEqualTo(latency(report).maxMs());
+        assertThat(queueing.serviceMs()).isGreaterThanOrEqualTo(serviceMs);
+    }
+
+    private static StragglerReport.Latency latency(StragglerReport report) {
+        return Objects.requireNonNull(report.latency());
+    }
+
+    /** From when tuples are due until the first of two that is free begins them, on average. */
+    private static double waitOfTwoMs(Schedule schedule, double serviceMs) {
+        double[] freeMs = new double[2];
+        double waits = 0;
+        for (int number = 0; number < schedule.tuples(); number++) {
+            double dueMs = schedule.dueS(number) * 1000;
+            int first = freeMs[0] <= freeMs[1] ? 0 : 1;
+            double beginMs = Math.max(dueMs, freeMs[first]);
+            freeMs[first] = beginMs + serviceMs;
+            waits += beginMs - dueMs;
+        }
+        return waits / schedule.tuples();
     }
 
     @Test
