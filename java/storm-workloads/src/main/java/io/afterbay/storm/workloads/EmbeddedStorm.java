@@ -3,6 +3,7 @@ package io.afterbay.storm.workloads;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import org.apache.storm.Config;
 import org.apache.storm.LocalCluster;
 import org.apache.storm.generated.KillOptions;
@@ -13,6 +14,8 @@ import org.apache.storm.thrift.TException;
 final class EmbeddedStorm implements AutoCloseable {
     /** How many workers a topology can have. */
     static final int WORKERS_MAX = 5;
+
+    private static final int PATIENCE_S = 120;
 
     private final LoopbackZooKeeper zooKeeper;
     private final LocalCluster cluster;
@@ -40,6 +43,13 @@ final class EmbeddedStorm implements AutoCloseable {
                                         Config.STORM_MESSAGING_TRANSPORT,
                                         LocalTransport.class.getName()))
                         .build();
+        // It is elected in a thread of its own, and refuses topologies before.
+        if (!cluster.getNimbus().awaitLeadership(PATIENCE_S, TimeUnit.SECONDS)) {
+            close();
+            throw new IllegalStateException(
+                    "Storm's Nimbus was not elected within %d s; its ZooKeeper is at %s:%d"
+                            .formatted(PATIENCE_S, zooKeeper.host(), zooKeeper.port()));
+        }
     }
 
     void submit(String name, Map<String, Object> conf, StormTopology topology) throws TException {
