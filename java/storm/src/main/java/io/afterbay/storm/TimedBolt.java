@@ -85,6 +85,6 @@ final class TimedBolt implements IRichBolt, ICredentialsListener {
 
     @Override
     public Map<String, Object> getComponentConfiguration() {
-        return bolt.getComponentConfiguration();
+        return Mark.TIMED.in(bolt.getComponentConfiguration());
     }
 }
