@@ -37,6 +37,7 @@ final class AttributingSpout implements IRichSpout, ICredentialsListener {
     @Override
     public void open(
             Map<String, Object> conf, TopologyContext context, SpoutOutputCollector collector) {
+        PieceChecks.checkAttributing(context);
         share = WorkerShare.enter(context);
         FirstHops those = FirstHops.of(context);
         hops = those;
@@ -130,6 +131,6 @@ final class AttributingSpout implements IRichSpout, ICredentialsListener {
 
     @Override
     public Map<String, Object> getComponentConfiguration() {
-        return spout.getComponentConfiguration();
+        return Mark.ATTRIBUTING.in(spout.getComponentConfiguration());
     }
 }

@@ -20,15 +20,29 @@ import org.slf4j.LoggerFactory;
 /**
  * In place of a shuffle grouping: sends to tasks by how long they take, as far as an {@link Edge}
  * knows that, and else as Storm's own load-aware shuffle grouping does.
+ *
+ * <pre>{@code
+ * builder.setBolt("parse", StragglerPieces.balanced(new Parse()), 5)
+ *         .customGrouping("events", new BalancedGrouping());
+ * }</pre>
+ *
+ * <p>The bolt must be {@link StragglerPieces#balanced(org.apache.storm.topology.IRichBolt)}: else
+ * the worker refuses to start. A spout that sends should be {@link
+ * StragglerPieces#balanced(org.apache.storm.topology.IRichSpout)}: else only tasks in its own
+ * worker are known, and beyond them Storm's grouping decides. The worker's log and a metric say by
+ * what a stream is sent.
  */
 public final class BalancedGrouping implements LoadAwareCustomStreamGrouping {
-    private static final long serialVersionUID = 2;
+    private static final long serialVersionUID = 3;
     private static final Logger LOG = LoggerFactory.getLogger(BalancedGrouping.class);
     private static final double LEAVES = 0.8;
     private static final double IS_BACK = 0.2;
 
     private final boolean isLocal;
     private final boolean hasAcks;
+
+    /** Whether nobody has looked at the topology around it. */
+    private final boolean isByHand;
 
     private transient @Nullable Edge edge;
     private transient @Nullable Map<Integer, List<Integer>> answers;
@@ -40,14 +54,31 @@ public final class BalancedGrouping implements LoadAwareCustomStreamGrouping {
     private transient double leaves;
     private transient double isBack;
 
+    /** In place of shuffle grouping. */
+    public BalancedGrouping() {
+        this(false, false, true);
+    }
+
+    /**
+     * In place of local-or-shuffle grouping: nothing leaves a worker that has tasks of the bolt.
+     */
+    public static BalancedGrouping local() {
+        return new BalancedGrouping(true, false, true);
+    }
+
     /**
      * @param isLocal whether it is in place of local-or-shuffle grouping: nothing leaves a worker
      *     that has tasks of the bolt
      * @param hasAcks whether the source is a spout that tells of acks ({@link AttributingSpout})
      */
     BalancedGrouping(boolean isLocal, boolean hasAcks) {
+        this(isLocal, hasAcks, false);
+    }
+
+    private BalancedGrouping(boolean isLocal, boolean hasAcks, boolean isByHand) {
         this.isLocal = isLocal;
         this.hasAcks = hasAcks;
+        this.isByHand = isByHand;
     }
 
     @Override
@@ -58,11 +89,15 @@ public final class BalancedGrouping implements LoadAwareCustomStreamGrouping {
         Map<String, Object> conf = context.getConf();
         leaves = share(conf, Config.TOPOLOGY_LOCALITYAWARE_HIGHER_BOUND, LEAVES);
         isBack = share(conf, Config.TOPOLOGY_LOCALITYAWARE_LOWER_BOUND, IS_BACK);
-        boolean isAckable = hasAcks && hasAckers(conf);
+        String target = context.getComponentId(tasks.get(0));
+        if (isByHand) {
+            PieceChecks.checkTarget(context, stream, target);
+        }
+        boolean isTold = hasAcks || isByHand && PieceChecks.hasAcks(context, stream);
+        boolean isAckable = isTold && hasAckers(conf);
         // Without load, nobody would know when the tasks here have too much.
         boolean areToldFull = here.containsAll(tasks) || AvoidingShuffle.isLoadAware(conf);
         Set<Integer> telling = areToldFull ? here : Set.of();
-        String target = context.getComponentId(tasks.get(0));
         Edge of =
                 WorkerShare.of(context)
                         .edge(stream, target, () -> new Edge(telling, tasks, isAckable));
@@ -77,6 +112,9 @@ public final class BalancedGrouping implements LoadAwareCustomStreamGrouping {
             beyond = all;
         }
         log(stream, target, of);
+        if (isByHand && !isTold && !of.isAllHere() && hasAckers(conf)) {
+            logUnused(context, stream, target);
+        }
         edge = of;
         Map<Integer, List<Integer>> lists = new HashMap<>();
         tasks.forEach(task -> lists.put(task, List.of(task)));
@@ -106,6 +144,16 @@ public final class BalancedGrouping implements LoadAwareCustomStreamGrouping {
                 target,
                 edge.kind(),
                 edge.wantsAcks() ? "; from the first ack on " + BalanceKind.ACKS : "");
+    }
+
+    private static void logUnused(
+            WorkerTopologyContext context, GlobalStreamId stream, String target) {
+        if (PieceChecks.isOfSpout(context, stream)) {
+            LOG.info(
+                    "acks of spout '{}' could tell of the tasks of '{}' in other workers: wrap the spout by StragglerPieces.balanced",
+                    Components.source(stream),
+                    target);
+        }
     }
 
     @Override

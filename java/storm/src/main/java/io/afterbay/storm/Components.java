@@ -107,14 +107,19 @@ record Components(StormTopology topology) {
         return Objects.requireNonNull(topology.get_bolts()).keySet();
     }
 
-    /** The bolts that tuples of these spouts may come to. */
+    boolean hasSpout(String name) {
+        Map<String, SpoutSpec> spouts = topology.get_spouts();
+        return spouts != null && spouts.containsKey(name);
+    }
+
+    /** The bolts that tuples of these spouts may come to; not Storm's own, as a worker has them. */
     Set<String> boltsBehind(Collection<String> spouts) {
         Set<String> found = new LinkedHashSet<>();
         Queue<String> sources = new ArrayDeque<>(spouts);
         while (!sources.isEmpty()) {
             String source = sources.remove();
             for (String bolt : bolts()) {
-                if (isFed(bolt, source) && found.add(bolt)) {
+                if (!Utils.isSystemId(bolt) && isFed(bolt, source) && found.add(bolt)) {
                     sources.add(bolt);
                 }
             }

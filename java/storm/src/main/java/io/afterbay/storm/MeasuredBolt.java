@@ -28,9 +28,14 @@ final class MeasuredBolt implements IRichBolt, ICredentialsListener {
         this.bolt = bolt;
     }
 
+    IRichBolt bolt() {
+        return bolt;
+    }
+
     @Override
     public void prepare(
             Map<String, Object> conf, TopologyContext context, OutputCollector collector) {
+        PieceChecks.checkMeasured(context);
         this.context = context;
         this.share = WorkerShare.enter(context);
         this.here = Set.copyOf(context.getThisWorkerTasks());
@@ -82,6 +87,6 @@ final class MeasuredBolt implements IRichBolt, ICredentialsListener {
 
     @Override
     public Map<String, Object> getComponentConfiguration() {
-        return bolt.getComponentConfiguration();
+        return Mark.MEASURED.in(bolt.getComponentConfiguration());
     }
 }

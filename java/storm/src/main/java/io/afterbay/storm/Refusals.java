@@ -12,6 +12,7 @@ import org.apache.storm.spout.CheckpointSpout;
 import org.apache.storm.topology.BaseStatefulBoltExecutor;
 import org.apache.storm.topology.IRichBolt;
 import org.apache.storm.topology.IRichSpout;
+import org.apache.storm.topology.IStatefulComponent;
 import org.apache.storm.topology.WindowedBoltExecutor;
 import org.apache.storm.trident.spout.RichSpoutBatchTriggerer;
 import org.apache.storm.trident.topology.MasterBatchCoordinator;
@@ -58,27 +59,37 @@ final class Refusals {
 
     /** What one call has wrapped, another would wrap in the wrong order. */
     private static void checkNotYet(String name, IRichBolt bolt) {
-        if (bolt instanceof SharedBolt || bolt instanceof MeasuredBolt) {
+        String technique = technique(bolt);
+        if (!technique.isEmpty()) {
             throw new IllegalArgumentException(
                     "bolt '%s' is %s already; give all settings to one call of Stragglers.on"
-                            .formatted(name, bolt instanceof SharedBolt ? "shared" : "balanced"));
+                            .formatted(name, technique));
         }
+    }
+
+    /** What a bolt is wrapped for; empty if it is not. */
+    static String technique(IRichBolt bolt) {
+        if (bolt instanceof SharedBolt) {
+            return "shared";
+        }
+        return bolt instanceof MeasuredBolt ? "balanced" : "";
     }
 
     private static void checkKind(String name, IRichBolt bolt) {
         String kind = kind(bolt);
         if (!kind.isEmpty()) {
             throw new IllegalArgumentException(
-                    "bolt '%s' is %s: its tasks have state of their own, and cannot share a queue; leave it out of shared()"
+                    "bolt '%s' is %s: its tasks have state of their own, and cannot share a queue; do not share it"
                             .formatted(name, kind));
         }
     }
 
-    private static String kind(IRichBolt bolt) {
+    /** What a bolt is, if its tasks have state of their own; empty if not. */
+    static String kind(IRichBolt bolt) {
         if (bolt instanceof TimedBolt timed) {
             return kind(timed.bolt());
         }
-        if (bolt instanceof BaseStatefulBoltExecutor) {
+        if (isStateful(bolt)) {
             return "stateful";
         }
         if (bolt instanceof WindowedBoltExecutor) {
@@ -87,10 +98,14 @@ final class Refusals {
         return bolt instanceof TridentBoltExecutor ? "Trident's" : "";
     }
 
-    private static void checkAnyTask(String name, GlobalStreamId stream, Grouping grouping) {
+    static boolean isStateful(IRichBolt bolt) {
+        return bolt instanceof BaseStatefulBoltExecutor || bolt instanceof IStatefulComponent;
+    }
+
+    static void checkAnyTask(String name, GlobalStreamId stream, Grouping grouping) {
         if (!isShuffle(grouping) && !isOurs(grouping)) {
             throw new IllegalArgumentException(
-                    "bolt '%s' gets stream '%s' of '%s' by %s grouping, which names the task: its tasks cannot share a queue; use shuffle grouping, or leave it out of shared()"
+                    "bolt '%s' gets stream '%s' of '%s' by %s grouping, which names the task: its tasks cannot share a queue; use shuffle grouping, or do not share it"
                             .formatted(
                                     name,
                                     Components.name(stream),
@@ -102,10 +117,22 @@ final class Refusals {
     /** Of a bolt that is to be balanced, one stream at least must leave the choice of its task. */
     void checkBalanced(String name) {
         checkNotYet(name, components.boltObject(name));
+        components
+                .inputs(name)
+                .forEach((stream, grouping) -> checkNotByHand(name, stream, grouping));
         if (components.inputs(name).values().stream().noneMatch(Refusals::isShuffle)) {
             throw new IllegalArgumentException(
                     "bolt '%s' gets nothing by shuffle grouping, so that there is no choice of a task; use shuffle grouping, or leave it out of balanced()"
                             .formatted(name));
+        }
+    }
+
+    /** It would look in vain for a bolt that was wrapped by hand, too. */
+    private static void checkNotByHand(String name, GlobalStreamId stream, Grouping grouping) {
+        if (isBalanced(grouping)) {
+            throw new IllegalArgumentException(
+                    "bolt '%s' gets stream '%s' of '%s' by BalancedGrouping already; use shuffle grouping there, or wrap the bolt by StragglerPieces.balanced and leave it out of balanced()"
+                            .formatted(name, Components.name(stream), Components.source(stream)));
         }
     }
 
@@ -127,7 +154,8 @@ final class Refusals {
         components.boltsBehind(Set.of(name)).forEach(bolt -> checkOnTheWay(name, bolt));
     }
 
-    private static String kind(IRichSpout spout) {
+    /** What a spout is, if its tuples are no user's own; empty if they are. */
+    static String kind(IRichSpout spout) {
         if (spout instanceof MasterBatchCoordinator || spout instanceof RichSpoutBatchTriggerer) {
             return "Trident's";
         }
@@ -153,8 +181,22 @@ final class Refusals {
     static void checkAckers(String spout, Map<String, Object> conf) {
         if (!StormCommon.hasAckers(conf)) {
             throw new IllegalArgumentException(
-                    "spout '%s': %s is 0, so that nobody says which tuples are late; set it to 1 or more, or leave the spout out of replayed()"
+                    "spout '%s': %s is 0, so that nobody says which tuples are late; set it to 1 or more, or do not replay the spout"
                             .formatted(spout, Config.TOPOLOGY_ACKER_EXECUTORS));
+        }
+    }
+
+    /**
+     * Storm would not ask for replays, just when they are wanted.
+     *
+     * @param conf the spout's
+     */
+    static void checkPending(String spout, Map<String, Object> conf) {
+        int max = ObjectReader.getInt(conf.get(Config.TOPOLOGY_MAX_SPOUT_PENDING), 0);
+        if (max != ReplayedSpout.NO_LIMIT) {
+            throw new IllegalArgumentException(
+                    "spout '%s': %s is %d, and Storm would not ask a replayed spout for replays while so many tuples are under way; do not call setMaxSpoutPending for it, but set the limit for the topology, or in getComponentConfiguration() of the spout within: it is kept for the spout's own tuples"
+                            .formatted(spout, Config.TOPOLOGY_MAX_SPOUT_PENDING, max));
         }
     }
 
@@ -169,7 +211,7 @@ final class Refusals {
             int tuples = ObjectReader.getInt(conf.get(size), 1);
             if (tuples > 1) {
                 throw new IllegalArgumentException(
-                        "bolt '%s': %s is %d, and batches of a shared bolt would wait until they are full; set it to 1, or leave the bolt out of shared()"
+                        "bolt '%s': %s is %d, and batches of a shared bolt would wait until they are full; set it to 1, or do not share the bolt"
                                 .formatted(bolt, size, tuples));
             }
         }

@@ -35,6 +35,9 @@ final class ReplayedSpout implements IRichSpout, ICredentialsListener {
     private static final long serialVersionUID = 1;
     private static final Logger LOG = LoggerFactory.getLogger(ReplayedSpout.class);
 
+    /** Storm's, for {@code topology.max.spout.pending}. */
+    static final int NO_LIMIT = 0;
+
     private final IRichSpout spout;
     private final ReplayPlan plan;
 
@@ -47,17 +50,23 @@ final class ReplayedSpout implements IRichSpout, ICredentialsListener {
         this.plan = plan;
     }
 
+    IRichSpout spout() {
+        return spout;
+    }
+
     @Override
     public void open(
             Map<String, Object> conf, TopologyContext context, SpoutOutputCollector collector) {
         Refusals.checkAckers(context.getThisComponentId(), conf);
-        sayWhatIsUnknown(context);
+        Refusals.checkPending(context.getThisComponentId(), conf);
+        List<String> bolts = plan.bolts() != null ? plan.bolts() : PieceChecks.checkedWay(context);
+        sayWhatIsUnknown(context, bolts);
         share = WorkerShare.enter(context);
         ReplayBudget budget = plan.limits().budget();
         AdaptiveTimeout timeout = new AdaptiveTimeout(System::nanoTime, plan.limits().share());
         Replays<Emission> replays = new Replays<>(timeout, budget, System::nanoTime);
         Object pendingMax = pendingMax(context);
-        LoadWatch load = watch(context, budget);
+        LoadWatch load = watch(context, bolts, budget);
         ReplayedTask mine =
                 new ReplayedTask(
                         context.getThisComponentId(),
@@ -78,10 +87,9 @@ final class ReplayedSpout implements IRichSpout, ICredentialsListener {
         spout.open(asItWas(conf, pendingMax), context, new SpoutOutputCollector(mine));
     }
 
-    private LoadWatch watch(TopologyContext context, ReplayBudget budget) {
+    private LoadWatch watch(TopologyContext context, List<String> bolts, ReplayBudget budget) {
         QueueUtilisation queues =
-                new QueueUtilisation(
-                        WorkerShare.of(context).busyTimes(), plan.bolts(), System.nanoTime());
+                new QueueUtilisation(WorkerShare.of(context).busyTimes(), bolts, System.nanoTime());
         return new LoadWatch(budget, queues, plan.processors(), System::nanoTime);
     }
 
@@ -104,10 +112,10 @@ final class ReplayedSpout implements IRichSpout, ICredentialsListener {
     }
 
     /** A budget that never opens should have been seen once. */
-    private void sayWhatIsUnknown(TopologyContext context) {
+    private static void sayWhatIsUnknown(TopologyContext context, List<String> bolts) {
         Set<Integer> here = new HashSet<>(context.getThisWorkerTasks());
         List<String> elsewhere =
-                plan.bolts().stream()
+                bolts.stream()
                         .filter(
                                 bolt ->
                                         context.getComponentTasks(bolt).stream()
@@ -181,6 +189,9 @@ final class ReplayedSpout implements IRichSpout, ICredentialsListener {
 
     @Override
     public Map<String, Object> getComponentConfiguration() {
-        return spout.getComponentConfiguration();
+        Map<String, Object> conf = spout.getComponentConfiguration();
+        Map<String, Object> unlimited = conf == null ? new HashMap<>() : new HashMap<>(conf);
+        unlimited.put(Config.TOPOLOGY_MAX_SPOUT_PENDING, NO_LIMIT);
+        return unlimited;
     }
 }

@@ -40,9 +40,14 @@ final class SharedBolt implements IRichBolt, ICredentialsListener {
         this.capacity = capacity;
     }
 
+    IRichBolt bolt() {
+        return bolt;
+    }
+
     @Override
     public void prepare(
             Map<String, Object> conf, TopologyContext context, OutputCollector collector) {
+        PieceChecks.checkShared(context);
         Refusals.checkBatches(context.getThisComponentId(), conf);
         WorkerShare share = WorkerShare.enter(context);
         BoltQueue queue = share.queue(context.getThisComponentId(), () -> new BoltQueue(capacity));

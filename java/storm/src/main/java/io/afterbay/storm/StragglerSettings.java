@@ -148,6 +148,11 @@ public final class StragglerSettings {
         return all;
     }
 
+    /** Whether no bolt and no spout has a technique. */
+    boolean namesNothing() {
+        return shared.isEmpty() && balanced.isEmpty() && replayed.isEmpty();
+    }
+
     Set<String> shared() {
         return shared;
     }

@@ -30,9 +30,6 @@ import org.apache.storm.utils.VersionInfo;
  * and the way out.
  */
 public final class Stragglers {
-    /** Storm's, for {@code topology.max.spout.pending}. */
-    private static final int NO_LIMIT = 0;
-
     private final Components components;
     private final StragglerSettings settings;
 
@@ -136,7 +133,7 @@ public final class Stragglers {
     private void replay(String name) {
         SpoutSpec spout = components.spout(name);
         Map<String, Object> conf = new HashMap<>(StormCommon.componentConf(spout));
-        Object pendingMax = conf.put(Config.TOPOLOGY_MAX_SPOUT_PENDING, NO_LIMIT);
+        Object pendingMax = conf.put(Config.TOPOLOGY_MAX_SPOUT_PENDING, ReplayedSpout.NO_LIMIT);
         List<String> bolts = List.copyOf(components.boltsBehind(Set.of(name)));
         ReplayPlan plan =
                 new ReplayPlan(

@@ -97,6 +97,6 @@ final class TimedBolt implements IRichBolt, ICredentialsListener {
 
     @Override
     public Map<String, Object> getComponentConfiguration() {
-        return bolt.getComponentConfiguration();
+        return Mark.TIMED.in(bolt.getComponentConfiguration());
     }
 }

@@ -3,15 +3,16 @@ package io.afterbay.storm;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutorService;
 import java.util.function.Supplier;
 import org.apache.storm.generated.GlobalStreamId;
 import org.apache.storm.task.WorkerTopologyContext;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the tasks of one topology in one worker have in common. Storm hands them no common object
- * that reaches groupings too, and in local mode several workers are one process: so it is found by
- * topology and port.
+ * What the tasks of one topology in one worker have in common. In local mode several workers are
+ * one process, and one may be started again under the same port: so it is found by topology, port
+ * and the worker's thread pool, the one object of a worker that reaches groupings too.
  */
 final class WorkerShare {
     private static final Map<Worker, WorkerShare> ALL = new ConcurrentHashMap<>();
@@ -28,21 +29,40 @@ final class WorkerShare {
         this.worker = worker;
     }
 
-    private record Worker(String topology, int port) {}
+    /**
+     * @param pool what Storm makes for each start of a worker, and shuts down at its end
+     */
+    private record Worker(String topology, int port, @Nullable ExecutorService pool) {
+        private boolean isOver() {
+            return pool != null && pool.isShutdown();
+        }
+    }
 
     /** A stream of a component, and the component that it goes to. */
     private record Way(String source, String stream, String target) {}
 
     static WorkerShare of(WorkerTopologyContext context) {
+        forgetOver();
         return ALL.computeIfAbsent(worker(context), WorkerShare::new);
     }
 
+    /** Of a worker with groupings only, no task {@link #leave}s it. */
+    private static void forgetOver() {
+        ALL.keySet().removeIf(Worker::isOver);
+    }
+
+    static boolean isKnown(WorkerTopologyContext context) {
+        return ALL.containsKey(worker(context));
+    }
+
     private static Worker worker(WorkerTopologyContext context) {
-        return new Worker(context.getStormId(), context.getThisWorkerPort());
+        return new Worker(
+                context.getStormId(), context.getThisWorkerPort(), context.getSharedExecutor());
     }
 
     /** For a task, which has to {@link #leave} at its end. */
     static WorkerShare enter(WorkerTopologyContext context) {
+        forgetOver();
         WorkerShare entered =
                 ALL.compute(
                         worker(context),

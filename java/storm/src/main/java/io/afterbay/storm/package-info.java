@@ -4,6 +4,7 @@
  *
  * <pre>
  *   Stragglers.on(topology, settings)          at submission: wraps and regroups, or refuses
+ *   StragglerPieces                            the same by hand; a Mark says what is wrapped
  *
  *   sender -- BalancedGrouping --&gt; MeasuredBolt      a slow task gets less
  *                ^                     |

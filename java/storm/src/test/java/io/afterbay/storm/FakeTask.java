@@ -6,28 +6,43 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.apache.storm.Config;
 import org.apache.storm.generated.StormTopology;
 import org.apache.storm.metrics2.StormMetricRegistry;
 import org.apache.storm.task.TopologyContext;
+import org.apache.storm.testing.TestWordCounter;
+import org.apache.storm.topology.TopologyBuilder;
 
-/** What Storm tells a task of a bolt named {@value #COMPONENT}. It keeps the gauges. */
+/** What Storm tells a task. It keeps the gauges. */
 final class FakeTask extends TopologyContext {
+    /** A bolt that gets all by shuffle grouping. */
     static final String COMPONENT = "first";
 
     private final Map<String, Gauge<?>> gauges = new HashMap<>();
 
     /**
+     * A task of {@value #COMPONENT}.
+     *
      * @param topology whose tasks of this process are in one worker
      */
     FakeTask(String topology, int task) {
+        this(shuffled(), topology, Map.of(task, COMPONENT), task);
+    }
+
+    /**
+     * @param name whose tasks of this process are in one worker
+     * @param components of all tasks, of which only the given one is in this worker
+     */
+    FakeTask(StormTopology topology, String name, Map<Integer, String> components, int task) {
         super(
-                new StormTopology(),
-                Map.of(),
-                Map.of(task, COMPONENT),
-                Map.of(COMPONENT, List.of(task)),
-                Map.of(),
-                Map.of(),
                 topology,
+                // Nobody tells how full queues are.
+                Map.of(Config.TOPOLOGY_DISABLE_LOADAWARE_MESSAGING, true),
+                components,
+                tasks(components),
+                Map.of(),
+                Map.of(),
+                name,
                 "",
                 "",
                 task,
@@ -39,6 +54,18 @@ final class FakeTask extends TopologyContext {
                 Map.of(),
                 new AtomicBoolean(false),
                 new StormMetricRegistry());
+    }
+
+    private static StormTopology shuffled() {
+        TopologyBuilder builder = new TopologyBuilder();
+        builder.setBolt(COMPONENT, new TestWordCounter()).shuffleGrouping("words");
+        return builder.createTopology();
+    }
+
+    private static Map<String, List<Integer>> tasks(Map<Integer, String> components) {
+        Map<String, List<Integer>> tasks = new HashMap<>();
+        components.forEach((task, component) -> tasks.put(component, List.of(task)));
+        return tasks;
     }
 
     @Override

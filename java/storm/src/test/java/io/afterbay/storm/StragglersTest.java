@@ -209,7 +209,7 @@ class StragglersTest {
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("bolt '" + bolt + "'")
                 .hasMessageContaining("stream 'default' of 'second'")
-                .hasMessageContaining("leave it out of shared()");
+                .hasMessageContaining("do not share it");
     }
 
     @Test
@@ -239,7 +239,7 @@ class StragglersTest {
         builder.setBolt("state", new Counts(), 2).shuffleGrouping("word");
         assertThatThrownBy(() -> on(NONE.shared("state")))
                 .hasMessageContaining("bolt 'state' is stateful")
-                .hasMessageContaining("leave it out of shared()");
+                .hasMessageContaining("do not share it");
     }
 
     private static final class Counts extends BaseStatefulBolt<KeyValueState<String, Long>> {

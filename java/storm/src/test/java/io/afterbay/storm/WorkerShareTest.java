@@ -4,12 +4,21 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import org.apache.storm.generated.GlobalStreamId;
 import org.apache.storm.generated.StormTopology;
 import org.apache.storm.task.WorkerTopologyContext;
 import org.junit.jupiter.api.Test;
 
 class WorkerShareTest {
     private static WorkerTopologyContext context(String topology, int port) {
+        return context(topology, port, Map.of());
+    }
+
+    private static WorkerTopologyContext context(
+            String topology, int port, Map<String, Object> resources) {
         return new WorkerTopologyContext(
                 new StormTopology(),
                 Map.of(),
@@ -21,7 +30,7 @@ class WorkerShareTest {
                 "",
                 port,
                 List.of(),
-                Map.of(),
+                resources,
                 Map.of());
     }
 
@@ -43,6 +52,32 @@ class WorkerShareTest {
         assertThat(WorkerShare.of(worker)).isSameAs(share);
         share.leave();
         assertThat(WorkerShare.of(worker)).isNotSameAs(share);
+    }
+
+    /** Its groupings know tasks that are elsewhere now, and nobody has left what only they made. */
+    @Test
+    void aWorkerThatIsStartedAgainHasNothingOfTheOldOne() {
+        ExecutorService pool = Executors.newCachedThreadPool();
+        ExecutorService poolAgain = Executors.newCachedThreadPool();
+        try {
+            WorkerTopologyContext worker = context("started", 1, resources(pool));
+            GlobalStreamId stream = new GlobalStreamId("words", "default");
+            WorkerShare.of(worker)
+                    .edge(stream, "parse", () -> new Edge(Set.of(), List.of(1), false));
+            assertThat(WorkerShare.of(worker).edge("words", "default", "parse")).isNotNull();
+            pool.shutdownNow();
+            WorkerTopologyContext again = context("started", 1, resources(poolAgain));
+            assertThat(WorkerShare.of(again).edge("words", "default", "parse")).isNull();
+            assertThat(WorkerShare.isKnown(again)).isTrue();
+            assertThat(WorkerShare.isKnown(worker)).as("the old one is forgotten").isFalse();
+        } finally {
+            pool.shutdownNow();
+            poolAgain.shutdownNow();
+        }
+    }
+
+    private static Map<String, Object> resources(ExecutorService pool) {
+        return Map.of(WorkerTopologyContext.SHARED_EXECUTOR, pool);
     }
 
     /** Of a topology that is there again, under the same name and port. */

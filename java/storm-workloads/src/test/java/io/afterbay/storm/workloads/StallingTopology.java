@@ -1,6 +1,7 @@
 package io.afterbay.storm.workloads;
 
 import io.afterbay.storm.CalmMachine;
+import io.afterbay.storm.StragglerPieces;
 import io.afterbay.storm.StragglerSettings;
 import io.afterbay.storm.Stragglers;
 import java.util.HashMap;
@@ -86,6 +87,18 @@ final class StallingTopology {
         builder.setBolt(FIRST, new First(plan), plan.tasks()).shuffleGrouping(SPOUT);
         builder.setBolt("second", new PassBolt(), plan.tasks()).shuffleGrouping(FIRST);
         return Stragglers.on(builder.createTopology(), CalmMachine.with(settings));
+    }
+
+    /** The same, put together from the pieces. */
+    static StormTopology ofPieces(ExclamationPlan plan, StragglerSettings limits) {
+        TopologyBuilder builder = new TopologyBuilder();
+        builder.setSpout(
+                SPOUT, StragglerPieces.replayed(new Numbers(plan), CalmMachine.with(limits)));
+        builder.setBolt(FIRST, StragglerPieces.timed(new First(plan)), plan.tasks())
+                .customGrouping(SPOUT, StragglerPieces.replayShuffle());
+        builder.setBolt("second", StragglerPieces.timed(new PassBolt()), plan.tasks())
+                .shuffleGrouping(FIRST);
+        return builder.createTopology();
     }
 
     static Map<String, Object> conf(ExclamationPlan plan) {
