@@ -57,6 +57,7 @@ import picocli.CommandLine.TypeConversionException;
         footer = {
             "  ./afterbay edge run examples/edge-traffic",
             "  ./afterbay edge run examples/edge-traffic --link 800kbit --outage 30s --kill gateway",
+            "  ./afterbay edge run examples/edge-traffic --mqtt --sequence time_s --by car --kill agent",
             "  ./afterbay edge run my-job.sql --sites /data/sites --link 8mbit --round-trip 80ms",
             "  ./afterbay edge run my-job.sql --site a=a.ndjson --site b=b.ndjson --output rows.csv",
             "",
