@@ -44,7 +44,7 @@ import picocli.CommandLine.TypeConversionException;
                     + " one on an embedded Flink; run the whole job there, too, and say whether rows are"
                     + " equal and how many bytes would have gone over the link.",
             "",
-            "With --link, run it live: a program at each site, a gateway in front of Flink, slow links between"
+            "With --link or --mqtt, run it live: a program at each site, a gateway in front of Flink, slow links between"
                     + " them, and for the whole job links of the same kind for all that the sites see.",
             "",
             "Files have a JSON object on each line, with the columns of the script's source table; they"
@@ -109,7 +109,8 @@ final class EdgeRun implements Callable<Integer> {
         CommandLine command = CommandLines.commandOf(spec);
         LiveOptions options = live.options(command);
         if (options != null && control != Control.NONE) {
-            throw new ParameterException(command, "--control is of a run on files, without --link");
+            throw new ParameterException(
+                    command, "--control is of a run on files, without --link and --mqtt");
         }
         try (WorkFiles work = new WorkFiles()) {
             Map<String, Path> inputs = sites.inputs(command, job.sites(), work.directory());
