@@ -372,6 +372,7 @@ rust_tests() {
     timed 'rust:compile' "$cargo" test --locked --no-run "$@" || return 1
     rust_code=0
     case " $(echo $rust_modules) " in *' net '*) net_programs ;; esac
+    case " $(echo $rust_modules) " in *' edge '*) edge_programs ;; esac
     timed_once 'rust:tests' "$cargo" test --locked --no-fail-fast "$@" || rust_code=1
     [ -n "$module" ] || timed 'rust:licenses' licenses || rust_code=1
     [ "$is_long" = false ] || timed_once 'rust:miri' miri || rust_code=1
@@ -412,6 +413,16 @@ net_programs() {
     command -v redis-server >/dev/null || [ -x "$fetched/root/usr/bin/redis-server" ] ||
         did_not_run net-redis "there is no redis-server $get"
     [ -e "$fetched/suite/test/test_socket.py" ] || did_not_run net-cpython "the tests of CPython are not here $get"
+}
+
+# The broker that most sites have. The long form gets it.
+edge_programs() {
+    fetched=$home/rust/target/edge-programs
+    if [ "$is_long" = true ] && [ ! -x "$fetched/mosquitto" ]; then
+        "$home/rust/edge/tests/programs/fetch" "$fetched" || say 'mosquitto could not be fetched'
+    fi
+    command -v mosquitto >/dev/null || [ -x /usr/sbin/mosquitto ] || [ -x "$fetched/mosquitto" ] ||
+        did_not_run edge-mosquitto 'there is no mosquitto (rust/edge/tests/programs/fetch rust/target/edge-programs)'
 }
 
 # What shares memory, in Miri: without what maps files or starts processes, which it cannot run.

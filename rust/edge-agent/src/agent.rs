@@ -81,16 +81,20 @@ impl Agent {
     pub fn open(options: AgentOptions) -> Result<Self> {
         let store = Arc::new(Store::open(&options)?);
         let state = store.state();
-        if state.finished && matches!(options.input, Input::Mqtt(_)) {
-            let reason =
-                "its input was a file, and that is at its end; give messages another data folder";
+        // What has ended with a message has ended; a file has a beginning, by which it is known.
+        let was_messages = options.end_topic.is_some() && state.place.head.0 == 0;
+        if state.finished && !was_messages && matches!(options.input, Input::Mqtt(_)) {
+            let reason = "its input is at its end; give messages another data folder";
             return Err(AgentError::File {
                 path: options.data.join("state"),
                 reason: reason.to_owned(),
             });
         }
         let input = match &options.input {
-            mqtt @ Input::Mqtt(_) => Some(Lines::open(mqtt, state.place)?),
+            mqtt @ Input::Mqtt(_) => {
+                let lines = Lines::open(mqtt, state.place)?;
+                Some(lines.ending_at(options.end_topic.clone()))
+            }
             _ => None,
         };
         let messages = input.as_ref().and_then(Lines::messages);

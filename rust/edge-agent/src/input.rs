@@ -51,9 +51,17 @@ pub(crate) struct Lines {
 
 #[derive(Debug)]
 enum Source {
-    File { file: BufReader<File>, follow: bool },
+    File {
+        file: BufReader<File>,
+        follow: bool,
+    },
     Pipe(Receiver<std::io::Result<Vec<u8>>>),
-    Messages { subscriber: Subscriber, broker: String },
+    /// A message of the topic `end` is behind all others.
+    Messages {
+        subscriber: Subscriber,
+        broker: String,
+        end: Option<String>,
+    },
 }
 
 impl Lines {
@@ -70,12 +78,20 @@ impl Lines {
                 let path = PathBuf::from(&broker);
                 let subscriber = Subscriber::start((**options).clone());
                 let subscriber = subscriber.map_err(|error| failed(&path, error))?;
-                (Source::Messages { subscriber, broker }, path)
+                (Source::Messages { subscriber, broker, end: None }, path)
             }
         };
         let name = path.display().to_string();
         let (pending, line, lines_before) = (Vec::new(), 0..0, 0);
         Ok(Self { source, name, path, pending, start: 0, line, place, lines_before, ended: false })
+    }
+
+    /// Messages end with one of this topic.
+    pub(crate) fn ending_at(mut self, topic: Option<String>) -> Self {
+        if let Source::Messages { end, .. } = &mut self.source {
+            *end = topic;
+        }
+        self
     }
 
     /// Whether it is read again from where it was.
@@ -176,7 +192,11 @@ impl Lines {
                     Ok(Next::End)
                 }
             },
-            Source::Messages { subscriber, broker } => match subscriber.receive(patience)? {
+            Source::Messages { subscriber, broker, end } => match subscriber.receive(patience)? {
+                Some(Message { topic, .. }) if end.as_ref() == Some(&topic) => {
+                    self.ended = true;
+                    Ok(Next::End)
+                }
                 Some(Message { topic, payload }) => {
                     (self.name, self.lines_before) =
                         (format!("{broker} {topic}"), self.place.lines);

@@ -71,6 +71,8 @@ pub struct AgentOptions {
     pub stream: String,
     /// Where rows come from.
     pub input: Input,
+    /// A topic of the broker: a message there says that nothing more comes.
+    pub end_topic: Option<String>,
     /// Which columns say whether a row was here before.
     pub sequence: Option<SequenceColumns>,
     /// Where rows are published, if they are.

@@ -20,6 +20,7 @@ fn options(folder: &Path) -> AgentOptions {
         site: "dev1".to_owned(),
         stream: "rows".to_owned(),
         input: Input::Pipe,
+        end_topic: None,
         sequence: None,
         publish: None,
         data: folder.to_owned(),

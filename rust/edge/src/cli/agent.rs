@@ -161,10 +161,12 @@ pub(crate) fn run(args: AgentArgs) -> Result<()> {
         (Some(path), None) if !is_pipe => Input::File { path, follow: args.follow },
         _ => Input::Pipe,
     };
+    let ends_by_message = brokers.end_topic.is_some();
     let options = AgentOptions {
         site: args.lower.site.clone(),
         stream,
         input,
+        end_topic: brokers.end_topic,
         sequence,
         publish: brokers.publish,
         data: args.data,
@@ -196,6 +198,10 @@ pub(crate) fn run(args: AgentArgs) -> Result<()> {
     });
     let is_done = agent.run(pipeline, &reader).map_err(|error| done(&error))?;
     let waiting = last.status().publish.map_or(0, |publish| publish.waiting);
+    if is_done && ends_by_message {
+        // Whoever has said that it is the end may want to know of all that came.
+        say(&last.status().to_json())?;
+    }
     if is_done && waiting > 0 {
         // Without a standard error there is nobody to tell.
         let _ = writeln!(

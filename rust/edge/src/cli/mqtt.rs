@@ -24,6 +24,9 @@ pub(crate) struct MqttArgs {
     /// What is subscribed to, with QoS 1; + and # are those of MQTT. May be given more than once
     #[arg(long, value_name = "FILTER", value_parser = topic, requires = "mqtt")]
     topic: Vec<String>,
+    /// A message on this topic says that nothing more comes: the agent ends as at the end of a file
+    #[arg(long, value_name = "TOPIC", value_parser = own_topic, requires = "mqtt")]
+    end_topic: Option<String>,
     /// 3 is MQTT 3.1.1, for brokers that do not know MQTT 5
     #[arg(long, value_name = "VERSION", default_value = "5")]
     mqtt_version: VersionArg,
@@ -87,6 +90,10 @@ impl MqttArgs {
 
     /// What is asked for of brokers.
     pub(crate) fn brokers(mut self, site: &str, stream: &str) -> Result<Brokers> {
+        if let Some(end) = &self.end_topic {
+            self.is_of_no_rows(end)?;
+            self.topic.push(end.clone());
+        }
         only_once(&self.topic)?;
         let (reads_from, topic) = (self.mqtt.take(), self.publish.take());
         let publishes_to = topic.as_ref().and(self.publish_to.take().or(reads_from.clone()));
@@ -127,7 +134,21 @@ impl MqttArgs {
             let access = self.access(broker, own_id, login.clone(), flags)?;
             Ok(Publish { to: PublishOptions { access, topic }, bytes: self.publish_bytes })
         });
-        Ok(Brokers { input: input.transpose()?, publish: publish.transpose()? })
+        Ok(Brokers {
+            input: input.transpose()?,
+            end_topic: self.end_topic,
+            publish: publish.transpose()?,
+        })
+    }
+
+    /// A row on it would be taken for the end.
+    fn is_of_no_rows(&self, end: &str) -> Result<()> {
+        match self.topic.iter().find(|filter| has(filter, end)) {
+            None => Ok(()),
+            Some(filter) => usage(format!(
+                "--end-topic {end}: messages there come by --topic {filter} too, and each would be the end; give another topic"
+            )),
+        }
     }
 
     /// What the agent publishes must not come back to it. Another address may be of the same broker, or of one that passes
@@ -208,6 +229,8 @@ impl MqttArgs {
 #[derive(Debug)]
 pub(crate) struct Brokers {
     pub(crate) input: Option<Options>,
+    /// Where a message says that nothing more is read.
+    pub(crate) end_topic: Option<String>,
     pub(crate) publish: Option<Publish>,
 }
 

@@ -10,7 +10,7 @@ use afterbay_test_form::{Wait, edge_kills};
 use serde_json::Value;
 
 use crate::broker::Broker;
-use crate::site::{Process, World};
+use crate::site::{Process, TUMBLE, World};
 use crate::{program, run};
 
 pub(crate) const VERSIONS: [&str; 2] = ["3", "5"];
@@ -146,6 +146,39 @@ fn messages_become_the_rows_that_lines_of_a_file_become() {
         wait_for_rows(&world, &names(0..7));
         assert_eq!(broker.state().stray, 0);
     }
+}
+
+/// As FILE.end says it of a file: windows that are open are sent, and the agent ends; started again, it ends again.
+#[test]
+fn a_message_on_a_topic_of_its_own_is_the_end() {
+    for version in VERSIONS {
+        let (world, broker) = (World::new("tumble", &["dev1"]), Broker::start());
+        let _gateway = world.gateway(&[]);
+        let begin = || {
+            let mut command = command(&world, &broker, version);
+            Process::start(command.args(["--end-topic", "sensors/end"]))
+        };
+        let mut agent = begin();
+        Wait::block("the agent has subscribed", || broker.is_listened_to());
+        (0..40).for_each(|number| broker.publish(TOPIC, row(number)));
+        broker.publish("sensors/end", "");
+        let mut text = String::new();
+        std::io::Read::read_to_string(&mut agent.out.take().unwrap(), &mut text).unwrap();
+        assert_eq!(agent.end().0, 0);
+        let last: Value = serde_json::from_str(text.lines().last().unwrap()).unwrap();
+        assert_eq!((&last["finished"], &last["mqtt"]["messages"]), (&true.into(), &41.into()));
+        assert_eq!(broker.kept(), 0, "the end is acknowledged, too");
+        world.write("dev1", &(0..40).map(|number| row(number) + "\n").collect::<String>());
+        assert_eq!(world.rows("edge_partials")["dev1"], world.expected("dev1", &TUMBLE));
+        assert_eq!(begin().end().0, 0);
+        // Without it, there is no end that could have come.
+        let (code, _, error) = run(&mut command(&world, &broker, version));
+        assert!(code == 1 && error.contains("its input is at its end"), "{error}");
+    }
+    let (world, broker) = (World::new("tumble", &["dev1"]), Broker::start());
+    let mut wrong = command(&world, &broker, "5");
+    let (code, _, error) = run(wrong.args(["--end-topic", "sensors/x/temp"]));
+    assert!(code == 2 && error.contains("by --topic sensors/+/temp too"), "{error}");
 }
 
 /// What is of the outbox in front of what the state says: entries that count.

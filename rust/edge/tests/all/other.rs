@@ -141,6 +141,7 @@ fn agent(world: &World, data: &str) -> JoinHandle<bool> {
         site: "dev1".to_owned(),
         stream: "edge_partials".to_owned(),
         input: Input::File { path: world.input("dev1"), follow: false },
+        end_topic: None,
         sequence: None,
         publish: None,
         data: world.path(data),

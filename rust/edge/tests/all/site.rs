@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStdout, Command, Stdio};
 
 use afterbay_test_form::Wait;
 use serde_json::Value;
@@ -27,19 +27,22 @@ pub(crate) struct Process {
     pub(crate) child: Child,
     /// Its first line.
     pub(crate) said: Value,
+    /// What it says afterwards.
+    pub(crate) out: Option<BufReader<ChildStdout>>,
 }
 
 impl Process {
     pub(crate) fn start(command: &mut Command) -> Self {
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let mut out = BufReader::new(child.stdout.take().unwrap());
+        out.read_line(&mut line).unwrap();
         if line.is_empty() {
             let mut error = String::new();
             child.stderr.take().unwrap().read_to_string(&mut error).unwrap();
             panic!("{command:?}: {:?} {error}", child.wait());
         }
-        Self { child, said: serde_json::from_str(&line).unwrap() }
+        Self { child, said: serde_json::from_str(&line).unwrap(), out: Some(out) }
     }
 
     pub(crate) fn kill(mut self) {

@@ -240,6 +240,15 @@ class EdgeVerbsTest {
         assertWrong(ExitCode.USAGE, "--site NAME=FILE or --sites DIR", "run", STREETS);
         assertWrong(ExitCode.USAGE, "need --link RATE", "run", STREETS, "--outage", "1s");
         assertWrong(ExitCode.USAGE, "'fast' is not a rate", "run", STREETS, "--link", "fast");
+        assertWrong(
+                ExitCode.USAGE,
+                "'amqp://x' is not like mqtt://HOST:PORT",
+                "run",
+                "--mqtt",
+                "amqp://x",
+                STREETS);
+        assertWrong(ExitCode.USAGE, "with --mqtt", "run", STREETS, "--sequence", "time_s");
+        assertWrong(ExitCode.USAGE, "--sequence COLUMN", "run", STREETS, "--mqtt", "--by", "car");
         assertWrong(ExitCode.FAILURE, "app.toml: no such file", "plan", directory.toString());
         assertWrong(
                 ExitCode.FAILURE,

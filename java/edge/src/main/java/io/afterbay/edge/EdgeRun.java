@@ -44,7 +44,7 @@ import picocli.CommandLine.TypeConversionException;
                     + " one on an embedded Flink; run the whole job there, too, and say whether rows are"
                     + " equal and how many bytes would have gone over the link.",
             "",
-            "With --link, run it live: a program at each site, a gateway in front of Flink, slow links between"
+            "With --link or --mqtt, run it live: a program at each site, a gateway in front of Flink, slow links between"
                     + " them, and for the whole job links of the same kind for all that the sites see.",
             "",
             "Files have a JSON object on each line, with the columns of the script's source table; they"
@@ -57,6 +57,7 @@ import picocli.CommandLine.TypeConversionException;
         footer = {
             "  ./afterbay edge run examples/edge-traffic",
             "  ./afterbay edge run examples/edge-traffic --link 800kbit --outage 30s --kill gateway",
+            "  ./afterbay edge run examples/edge-traffic --mqtt --sequence time_s --by car --kill agent",
             "  ./afterbay edge run my-job.sql --sites /data/sites --link 8mbit --round-trip 80ms",
             "  ./afterbay edge run my-job.sql --site a=a.ndjson --site b=b.ndjson --output rows.csv",
             "",
@@ -108,7 +109,8 @@ final class EdgeRun implements Callable<Integer> {
         CommandLine command = CommandLines.commandOf(spec);
         LiveOptions options = live.options(command);
         if (options != null && control != Control.NONE) {
-            throw new ParameterException(command, "--control is of a run on files, without --link");
+            throw new ParameterException(
+                    command, "--control is of a run on files, without --link and --mqtt");
         }
         try (WorkFiles work = new WorkFiles()) {
             Map<String, Path> inputs = sites.inputs(command, job.sites(), work.directory());

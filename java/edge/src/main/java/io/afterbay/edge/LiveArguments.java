@@ -6,16 +6,25 @@ import io.afterbay.edge.link.LinkShape;
 import io.afterbay.edge.live.LiveOptions;
 import io.afterbay.edge.live.LiveOptions.Victim;
 import io.afterbay.edge.live.LiveOptions.WholeWay;
+import io.afterbay.edge.mqtt.BrokerAddress;
+import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Map;
+import java.util.Stack;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
+import picocli.CommandLine.IParameterPreprocessor;
 import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.Model.ArgSpec;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.TypeConversionException;
 
 /** Whether a job is run live, over which links, and what happens meanwhile. */
 final class LiveArguments {
+    private static final String OWN_BROKER = "mosquitto";
+    private static final long USUAL_LINK = 8_000_000;
 
     @Option(
             names = "--link",
@@ -56,12 +65,60 @@ final class LiveArguments {
     private @Nullable Victim kill;
 
     @Option(
+            names = "--mqtt",
+            arity = "0..1",
+            paramLabel = "mqtt://HOST:PORT",
+            preprocessor = AddressOrNot.class,
+            description = {
+                "Run it live, with agents that read messages: each line is published on the topic of"
+                        + " its site, at a mosquitto that is started for this, or at the broker"
+                        + " that is given. Without --link, links have 8mbit."
+            })
+    private @Nullable String mqtt;
+
+    @Option(
+            names = "--mosquitto",
+            paramLabel = "FILE",
+            description = "The program, if it is not where programs are.")
+    private @Nullable Path mosquitto;
+
+    @Option(
+            names = "--sequence",
+            paramLabel = "COLUMN",
+            description =
+                    "A column of whole numbers that grow with each row: agents leave out rows of"
+                            + " messages that come twice, as after --kill agent.")
+    private @Nullable String sequence;
+
+    @Option(
+            names = "--by",
+            paramLabel = "COLUMN",
+            description = "The column within whose values they grow, such as a sensor.")
+    private @Nullable String by;
+
+    @Option(
             names = "--whole",
             hidden = true,
             converter = WholeWayName.class,
             description =
                     "How the whole job gets what the sites see: stream, producers or mini-cluster.")
     private @Nullable WholeWay whole;
+
+    /** For picocli: what stands behind --mqtt is an address, or has nothing to do with it. */
+    static final class AddressOrNot implements IParameterPreprocessor {
+        @Override
+        public boolean preprocess(
+                Stack<String> arguments,
+                CommandSpec command,
+                ArgSpec argument,
+                Map<String, Object> info) {
+            boolean isAttached = !" ".equals(info.get("separator"));
+            if (!isAttached && (arguments.isEmpty() || !arguments.peek().contains("://"))) {
+                arguments.push(OWN_BROKER);
+            }
+            return false;
+        }
+    }
 
     /** For picocli, in small letters. */
     static final class WholeWayName implements ITypeConverter<WholeWay> {
@@ -99,7 +156,8 @@ final class LiveArguments {
      * @throws ParameterException if an option needs another one
      */
     @Nullable LiveOptions options(CommandLine command) {
-        if (link == null) {
+        LiveOptions.Messages messages = messages(command);
+        if (link == null && messages == null) {
             if (whole != null) {
                 throw new ParameterException(command, "--whole is of a live run, with --link RATE");
             }
@@ -107,8 +165,8 @@ final class LiveArguments {
                 if (given != null) {
                     throw new ParameterException(
                             command,
-                            "--round-trip, --play, --outage and --kill need --link RATE, which runs"
-                                    + " the job live");
+                            "--round-trip, --play, --outage and --kill need --link RATE or --mqtt,"
+                                    + " which run the job live");
                 }
             }
             return null;
@@ -118,10 +176,39 @@ final class LiveArguments {
             throw new ParameterException(command, "--play: at least 1ms");
         }
         return new LiveOptions(
-                new LinkShape(link, roundTrip == null ? Duration.ofMillis(20) : roundTrip),
+                new LinkShape(
+                        link == null ? USUAL_LINK : link,
+                        roundTrip == null ? Duration.ofMillis(20) : roundTrip),
                 playFor,
                 outage == null ? Duration.ZERO : outage,
                 kill,
-                whole == null ? WholeWay.STREAM : whole);
+                whole == null ? WholeWay.STREAM : whole,
+                messages);
+    }
+
+    private LiveOptions.@Nullable Messages messages(CommandLine command) {
+        if (by != null && sequence == null) {
+            throw new ParameterException(command, "--by is of the numbers of --sequence COLUMN");
+        }
+        if (mqtt == null) {
+            if (mosquitto != null || sequence != null) {
+                throw new ParameterException(
+                        command, "--mosquitto and --sequence are of messages, with --mqtt");
+            }
+            return null;
+        }
+        if (mqtt.equals(OWN_BROKER)) {
+            return new LiveOptions.Messages(null, mosquitto, sequence, by, false);
+        }
+        if (mosquitto != null) {
+            throw new ParameterException(
+                    command, "--mosquitto is started, and --mqtt names a broker that runs already");
+        }
+        try {
+            BrokerAddress broker = BrokerAddress.parse(mqtt);
+            return new LiveOptions.Messages(broker, null, sequence, by, false);
+        } catch (IllegalArgumentException e) {
+            throw new ParameterException(command, "--mqtt: " + e.getMessage(), e);
+        }
     }
 }

@@ -7,6 +7,7 @@ import io.afterbay.edge.live.Ages;
 import io.afterbay.edge.live.LiveOptions;
 import io.afterbay.edge.live.LiveOutcome;
 import io.afterbay.edge.live.LiveOutcome.Agents;
+import io.afterbay.edge.live.LiveOutcome.Messages;
 import io.afterbay.edge.live.LiveOutcome.MiniCluster;
 import io.afterbay.edge.live.LiveOutcome.Producers;
 import io.afterbay.edge.live.LiveOutcome.Way;
@@ -47,6 +48,10 @@ final class LiveReport {
             lines.addAll(ages(halves.ages(), whole.ages()));
         }
         lines.add(agents(outcome.agents()));
+        Messages messages = outcome.messages();
+        if (messages != null) {
+            lines.addAll(messages(messages));
+        }
         if (cluster != null) {
             lines.add(usage("MiniCluster", cluster.peakBytes(), cluster.cpu()));
         }
@@ -88,6 +93,28 @@ final class LiveReport {
 
     private String agents(Agents agents) {
         return usage("agents", agents.peakBytes(), agents.cpu()) + kills(agents);
+    }
+
+    private List<String> messages(Messages messages) {
+        boolean someoneWasKilled = outcome.agents().agentKills() > 0;
+        List<String> lines = new ArrayList<>();
+        lines.add(
+                "messages through %s: %,d published, %,d received%s, %,d of them sent again;"
+                                .formatted(
+                                        messages.broker(),
+                                        messages.published(),
+                                        messages.received(),
+                                        someoneWasKilled ? " (but for those killed)" : "",
+                                        messages.sentAgain())
+                        + " rows left out: %,d repeated, %,d bad"
+                                .formatted(messages.repeatedRows(), messages.badRows()));
+        LiveOptions.Messages asked = options.messages();
+        if (outcome.difference() != null && asked != null && asked.sequence() == null) {
+            lines.add(
+                    "a message may come twice when an agent, the broker or a connection is gone;"
+                            + " --sequence COLUMN leaves the second one out");
+        }
+        return lines;
     }
 
     private String producers(Producers producers) {
@@ -157,6 +184,16 @@ final class LiveReport {
                 .put("cpu_ms", agents.cpu().toMillis())
                 .put("kills", agents.agentKills())
                 .put("gateway_kills", agents.gatewayKills());
+        Messages messages = outcome.messages();
+        if (messages != null) {
+            report.putObject("messages")
+                    .put("broker", messages.broker())
+                    .put("published", messages.published())
+                    .put("received", messages.received())
+                    .put("sent_again", messages.sentAgain())
+                    .put("repeated_rows", messages.repeatedRows())
+                    .put("bad_rows", messages.badRows());
+        }
         Producers producers = outcome.producers();
         if (producers != null) {
             report.putObject("producers")

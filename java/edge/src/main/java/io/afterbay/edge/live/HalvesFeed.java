@@ -15,10 +15,15 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
-/** The job in halves: an agent at each site, a gateway in front of Flink. */
+/**
+ * The job in halves: an agent at each site, which reads a file or messages, and a gateway in front
+ * of Flink.
+ */
 final class HalvesFeed implements CloudFeed {
     private static final String SERVER = "localhost";
     private static final ObjectMapper JSON = new ObjectMapper();
@@ -32,7 +37,8 @@ final class HalvesFeed implements CloudFeed {
     private final Path certificate;
     private final Path output;
     private final SupervisedProgram gateway;
-    private final List<SupervisedProgram> agents = new ArrayList<>();
+    private final @Nullable SiteMessages messages;
+    private final Map<String, SupervisedProgram> agents = new LinkedHashMap<>();
     private boolean killed;
 
     HalvesFeed(
@@ -53,11 +59,17 @@ final class HalvesFeed implements CloudFeed {
         this.certificate = directory.resolve("server.pem");
         this.output = directory.resolve("output");
         createKeys();
+        LiveOptions.Messages through = options.messages();
+        this.messages = through == null ? null : new SiteMessages(through, sites, directory);
         this.gateway = startGateway();
         try {
             gateway.firstLine();
             for (String site : sites) {
-                agents.add(startAgent(site, seen, links.open(site, this::port, options)));
+                int port = links.open(site, this::port, options);
+                agents.put(site, startAgent(site, seen, port));
+            }
+            if (messages != null) {
+                messages.begin(agents, seen);
             }
         } catch (CommandFailure | IOException | InterruptedException e) {
             close();
@@ -132,9 +144,6 @@ final class HalvesFeed implements CloudFeed {
                                 site,
                                 "--plan",
                                 cut.lower().toString(),
-                                "--input",
-                                Play.file(seen, site).toString(),
-                                "--follow",
                                 "--while-stdin-open",
                                 "--data",
                                 directory.resolve("data-" + site).toString(),
@@ -146,6 +155,10 @@ final class HalvesFeed implements CloudFeed {
                                 certificate.toString(),
                                 "--key-file",
                                 key(site)));
+        arguments.addAll(
+                messages == null
+                        ? List.of("--input", Play.file(seen, site).toString(), "--follow")
+                        : messages.agentArguments(site));
         arguments.addAll(cut.localArguments());
         return SupervisedProgram.restarted("agent-" + site, program.command(arguments), directory);
     }
@@ -188,8 +201,11 @@ final class HalvesFeed implements CloudFeed {
         if (gateway.look()) {
             throw new CommandFailure("the gateway has ended, and nobody has asked it to");
         }
+        if (messages != null) {
+            messages.look();
+        }
         boolean all = true;
-        for (SupervisedProgram agent : agents) {
+        for (SupervisedProgram agent : agents.values()) {
             all &= agent.look();
         }
         return all;
@@ -198,9 +214,13 @@ final class HalvesFeed implements CloudFeed {
     private void killInTime(long sinceStartMs) {
         LiveOptions.Victim victim = options.kill();
         if (victim != null && !killed && sinceStartMs >= options.play().toMillis() / 2) {
-            (victim == LiveOptions.Victim.GATEWAY ? gateway : agents.get(0)).kill();
+            (victim == LiveOptions.Victim.GATEWAY ? gateway : firstAgent()).kill();
             killed = true;
         }
+    }
+
+    private SupervisedProgram firstAgent() {
+        return agents.values().iterator().next();
     }
 
     /** When the gateway has ended, all of its files counts. */
@@ -218,7 +238,7 @@ final class HalvesFeed implements CloudFeed {
         long peakBytes = 0;
         Duration cpu = Duration.ZERO;
         int kills = 0;
-        for (SupervisedProgram agent : agents) {
+        for (SupervisedProgram agent : agents.values()) {
             peakBytes = Math.max(peakBytes, agent.usage().peakBytes());
             cpu = cpu.plus(agent.usage().cpu());
             kills += agent.kills();
@@ -226,9 +246,17 @@ final class HalvesFeed implements CloudFeed {
         return new LiveOutcome.Agents(peakBytes, cpu, kills, gateway.kills());
     }
 
+    /** What went through the sites' broker, when agents have ended; null if there is none. */
+    LiveOutcome.@Nullable Messages messages() throws IOException {
+        return messages == null ? null : messages.counts();
+    }
+
     @Override
     public void close() {
-        agents.forEach(SupervisedProgram::close);
+        agents.values().forEach(SupervisedProgram::close);
         gateway.close();
+        if (messages != null) {
+            messages.close();
+        }
     }
 }

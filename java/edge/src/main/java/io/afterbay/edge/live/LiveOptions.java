@@ -1,6 +1,8 @@
 package io.afterbay.edge.live;
 
 import io.afterbay.edge.link.LinkShape;
+import io.afterbay.edge.mqtt.BrokerAddress;
+import java.nio.file.Path;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
@@ -12,9 +14,21 @@ import org.jspecify.annotations.Nullable;
  * @param outage for so long no link carries anything, from a quarter of the play on; zero for none
  * @param kill which program is killed at half of the play; null for none
  * @param whole how the whole job gets what the sites see
+ * @param messages how agents get it through a broker; null if they read files
  */
 public record LiveOptions(
-        LinkShape link, Duration play, Duration outage, @Nullable Victim kill, WholeWay whole) {
+        LinkShape link,
+        Duration play,
+        Duration outage,
+        @Nullable Victim kill,
+        WholeWay whole,
+        @Nullable Messages messages) {
+    /** With agents that read files. */
+    public LiveOptions(
+            LinkShape link, Duration play, Duration outage, @Nullable Victim kill, WholeWay whole) {
+        this(link, play, outage, kill, whole, null);
+    }
+
     /** With one stream of zlib from each site for the whole job. */
     public LiveOptions(LinkShape link, Duration play, Duration outage, @Nullable Victim kill) {
         this(link, play, outage, kill, WholeWay.STREAM);
@@ -36,4 +50,21 @@ public record LiveOptions(
         AGENT,
         GATEWAY
     }
+
+    /**
+     * What sites see, as messages of MQTT.
+     *
+     * @param broker that runs already; null to start mosquitto
+     * @param mosquitto where that program is; null to look for it
+     * @param sequence column whose numbers grow with each row, by which agents know rows that come
+     *     twice; null if there is none
+     * @param by column within whose values they grow; null if they grow within a site
+     * @param losesOne whether one message of the first site is never published: the control
+     */
+    public record Messages(
+            @Nullable BrokerAddress broker,
+            @Nullable Path mosquitto,
+            @Nullable String sequence,
+            @Nullable String by,
+            boolean losesOne) {}
 }

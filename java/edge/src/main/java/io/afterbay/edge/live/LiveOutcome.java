@@ -14,6 +14,7 @@ import org.jspecify.annotations.Nullable;
  * @param sent kind of rows that leave the sites: raw, filtered, projected or partial
  * @param speed of the sites' time; null where sites make no watermark, and lines came evenly
  * @param whole without bytes and ages if it ran on a MiniCluster
+ * @param messages of the sites; null if agents have read files
  * @param producers of the whole job; null if no such ones fed it
  * @param miniCluster of the whole job; null if it ran behind links
  */
@@ -28,6 +29,7 @@ public record LiveOutcome(
         Way halves,
         Way whole,
         Agents agents,
+        @Nullable Messages messages,
         @Nullable Producers producers,
         @Nullable MiniCluster miniCluster) {
     /**
@@ -49,6 +51,25 @@ public record LiveOutcome(
      * @param agentKills how often one of them was killed
      */
     public record Agents(long peakBytes, Duration cpu, int agentKills, int gatewayKills) {}
+
+    /**
+     * What went through the sites' broker. What agents have counted is of those of their processes
+     * that were not killed.
+     *
+     * @param broker its address, or mosquitto if it was started for this
+     * @param published that the broker has acknowledged
+     * @param received by agents
+     * @param sentAgain of them, those of which the broker has said that it sends them again
+     * @param repeatedRows that were left out, by their numbers
+     * @param badRows that were left out, since they are none
+     */
+    public record Messages(
+            String broker,
+            long published,
+            long received,
+            long sentAgain,
+            long repeatedRows,
+            long badRows) {}
 
     /**
      * The Kafka producers of the sites, each in a JVM of its own.

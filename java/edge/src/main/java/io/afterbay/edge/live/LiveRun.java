@@ -25,6 +25,8 @@ import org.jspecify.annotations.Nullable;
  *   halves   site a ── agent ─────┐
  *            site b ── agent ─────┴─ gateway ── upper half on Flink ── rows, when
  *
+ *   or       site a ── publisher ── broker ── agent ── …
+ *
  *   whole    site a ── shipper ───┐
  *            site b ── shipper ───┴─ receiver ─ the job on Flink ───── rows, when
  *
@@ -72,6 +74,7 @@ public final class LiveRun {
         LiveStage halves = stage("halves", script, timeline, inputs);
         LiveOutcome.Way inHalves;
         LiveOutcome.Agents agents;
+        LiveOutcome.@Nullable Messages messages;
         try (LinkTrouble links = new LinkTrouble(options.play(), options.outage());
                 HalvesFeed feed =
                         new HalvesFeed(
@@ -84,6 +87,7 @@ public final class LiveRun {
                                 directory("halves/edge"))) {
             inHalves = halves.run(feed, links);
             agents = feed.usage();
+            messages = feed.messages();
         }
         Whole whole =
                 options.whole() == WholeWay.MINI_CLUSTER
@@ -101,6 +105,7 @@ public final class LiveRun {
                 inHalves,
                 whole.way,
                 agents,
+                messages,
                 whole.producers,
                 whole.cluster);
     }

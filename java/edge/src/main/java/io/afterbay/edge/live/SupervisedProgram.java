@@ -134,6 +134,12 @@ final class SupervisedProgram implements AutoCloseable {
                 "%s: has not started within %d s".formatted(name, PATIENCE.toSeconds()));
     }
 
+    /** The line that the process that was started last has said last; empty if it has said none. */
+    String lastLine() throws IOException {
+        String said = Files.readString(out).strip();
+        return said.substring(said.lastIndexOf('\n') + 1);
+    }
+
     /** The line that the process that was started last has said first; null if it has said none. */
     @Nullable String lineSoFar() throws IOException {
         String said = Files.readString(out);

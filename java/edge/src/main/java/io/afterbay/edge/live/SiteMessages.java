@@ -1,0 +1,216 @@
+package io.afterbay.edge.live;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.afterbay.command.CommandFailure;
+import io.afterbay.edge.mqtt.BrokerAddress;
+import io.afterbay.edge.mqtt.LinePublisher;
+import io.afterbay.edge.mqtt.LinePublisher.Topics;
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.URI;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.UUID;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What sites see as messages: a broker, a topic for each site, and what publishes its lines there.
+ *
+ * <pre>
+ *   seen ── publisher ── afterbay/RUN/SITE ───── agent
+ *                     `─ afterbay/RUN/SITE/end ─'   when the broker has everything
+ * </pre>
+ *
+ * For one thread.
+ */
+final class SiteMessages implements AutoCloseable {
+    private static final ObjectMapper JSON = new ObjectMapper();
+    private static final Duration PATIENCE = Duration.ofMinutes(4);
+
+    /** In the middle: what is lost at the end could be missed by chance. */
+    private static final long LOST_LINE = 100;
+
+    private final LiveOptions.Messages options;
+    private final Collection<String> sites;
+    private final String run = "run-" + UUID.randomUUID().toString().substring(0, 8);
+    private final @Nullable Mosquitto mosquitto;
+    private final BrokerAddress broker;
+    private final List<LinePublisher> publishers = new ArrayList<>();
+    private final Map<String, SupervisedProgram> agents = new LinkedHashMap<>();
+
+    /**
+     * Starts a broker if none is given.
+     *
+     * @param directory for its files
+     */
+    SiteMessages(LiveOptions.Messages options, Collection<String> sites, Path directory)
+            throws CommandFailure, IOException, InterruptedException {
+        this.options = options;
+        this.sites = sites;
+        BrokerAddress given = options.broker();
+        this.mosquitto = given == null ? Mosquitto.start(options.mosquitto(), directory) : null;
+        this.broker = mosquitto == null ? Objects.requireNonNull(given) : mosquitto.address();
+        try {
+            LinePublisher.forget(broker, "afterbay-" + run);
+        } catch (IOException e) {
+            close();
+            throw new CommandFailure(
+                    "--mqtt %s: %s".formatted(broker, CommandFailure.reason(e)), e);
+        }
+    }
+
+    /** What the agent of a site is told of its input. */
+    List<String> agentArguments(String site) {
+        Topics topics = topics(site);
+        List<String> arguments =
+                new ArrayList<>(
+                        List.of(
+                                "--mqtt",
+                                broker.toString(),
+                                "--topic",
+                                topics.lines(),
+                                "--end-topic",
+                                topics.end(),
+                                "--client-id",
+                                clientId(site),
+                                "--admin",
+                                "127.0.0.1:0"));
+        add(arguments, "--sequence", options.sequence());
+        add(arguments, "--by", options.by());
+        return arguments;
+    }
+
+    private static void add(List<String> arguments, String option, @Nullable String value) {
+        if (value != null) {
+            arguments.addAll(List.of(option, value));
+        }
+    }
+
+    private Topics topics(String site) {
+        String lines = "afterbay/%s/%s".formatted(run, site);
+        return new Topics(lines, lines + "/end");
+    }
+
+    private String clientId(String site) {
+        return "afterbay-%s-%s".formatted(run, site);
+    }
+
+    /**
+     * Waits until agents have subscribed, since nothing waits for those who have not, and begins to
+     * publish.
+     *
+     * @param agents by their sites
+     * @param seen the directory of {@link Play#file}
+     */
+    void begin(Map<String, SupervisedProgram> agents, Path seen)
+            throws CommandFailure, IOException, InterruptedException {
+        this.agents.putAll(agents);
+        for (Map.Entry<String, SupervisedProgram> agent : agents.entrySet()) {
+            awaitSubscription(agent.getKey(), agent.getValue());
+        }
+        for (String site : sites) {
+            publishers.add(publisher(site, Play.file(seen, site)));
+        }
+    }
+
+    private LinePublisher publisher(String site, Path seen) {
+        String sensor = clientId(site) + "-sensor";
+        return options.losesOne() && publishers.isEmpty()
+                ? LinePublisher.startWithout(LOST_LINE, seen, broker, sensor, topics(site))
+                : LinePublisher.start(seen, broker, sensor, topics(site));
+    }
+
+    private void awaitSubscription(String site, SupervisedProgram agent)
+            throws CommandFailure, IOException, InterruptedException {
+        String admin = JSON.readTree(agent.firstLine()).path("admin").asText();
+        long deadline = System.nanoTime() + PATIENCE.toNanos();
+        JsonNode mqtt = JSON.missingNode();
+        while (System.nanoTime() < deadline) {
+            if (agent.look()) {
+                throw new CommandFailure("agent-%s: has ended at its beginning".formatted(site));
+            }
+            try (InputStream said =
+                    URI.create("http://" + admin + "/status").toURL().openStream()) {
+                mqtt = JSON.readTree(said).path("mqtt");
+            } catch (IOException e) {
+                // It has ended: it will say why.
+            }
+            if (mqtt.path("brokerUp").asBoolean()) {
+                return;
+            }
+            TimeUnit.MILLISECONDS.sleep(20);
+        }
+        throw new CommandFailure(
+                "agent-%s: has not subscribed at %s within %d s: %s"
+                        .formatted(
+                                site,
+                                broker,
+                                PATIENCE.toSeconds(),
+                                mqtt.path("brokerError").asText("it does not say why")));
+    }
+
+    /**
+     * @throws CommandFailure if what sites see will never be published
+     */
+    void look() throws CommandFailure, IOException {
+        if (mosquitto != null) {
+            mosquitto.look();
+        }
+        for (LinePublisher publisher : publishers) {
+            try {
+                publisher.check();
+            } catch (IOException e) {
+                throw new CommandFailure(CommandFailure.reason(e), e);
+            }
+        }
+    }
+
+    /** What agents that are at their end have said last, and what was published. */
+    LiveOutcome.Messages counts() throws IOException {
+        long received = 0;
+        long again = 0;
+        long repeated = 0;
+        long bad = 0;
+        for (SupervisedProgram agent : agents.values()) {
+            JsonNode mqtt = JSON.readTree(agent.lastLine()).path("mqtt");
+            // Without that which says that it is the last one.
+            received += Math.max(0, mqtt.path("messages").asLong() - 1);
+            again += mqtt.path("sentAgain").asLong();
+            repeated += mqtt.path("repeatedRows").asLong();
+            bad += mqtt.path("badRows").asLong();
+        }
+        long published = publishers.stream().mapToLong(LinePublisher::published).sum();
+        return new LiveOutcome.Messages(
+                mosquitto == null ? broker.toString() : "mosquitto",
+                published,
+                received,
+                again,
+                repeated,
+                bad);
+    }
+
+    /** Agents have ended before. */
+    @Override
+    public void close() {
+        publishers.forEach(LinePublisher::close);
+        if (mosquitto != null) {
+            mosquitto.close();
+            return;
+        }
+        for (String site : sites) {
+            try {
+                LinePublisher.forget(broker, clientId(site));
+            } catch (IOException e) {
+                // Without the broker there is nobody who could forget.
+            }
+        }
+    }
+}
