@@ -127,11 +127,17 @@ impl Memory {
         assert!(said.status.success(), "{said:?}; {:#}", self.status());
     }
 
-    /// As `net demote`, many times in a second: what a process has goes back, and has gone back when this returns.
-    pub(crate) fn demote_quickly(&self, process: u32) -> Result<(), String> {
+    /// As `net demote`, without a wait for the answer: what a process has goes back.
+    pub(crate) fn begin_to_demote(&self, process: u32) -> AgentClient {
         let group = "default".parse().unwrap();
         let mut agent = AgentClient::connect(&self.directory().join("agent.sock"), &group).unwrap();
         agent.demote(process, 0).unwrap();
+        agent
+    }
+
+    /// As `net demote`, many times in a second: what a process has goes back, and has gone back when this returns.
+    pub(crate) fn demote_quickly(&self, process: u32) -> Result<(), String> {
+        let mut agent = self.begin_to_demote(process);
         let wait = Wait::until("it goes back");
         loop {
             let status = agent.status(PATIENCE).unwrap();

@@ -83,8 +83,8 @@ def writes(port, end):
     wait()
 
 
-def writes_with_child(port):
-    """What is written is the child's to send, too."""
+def writer_with_little_room(port):
+    """A connection whose bytes are in memory, and do not fit into its socket."""
     connection = socket.socket()
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, LITTLE)
     connection.connect(("127.0.0.1", int(port)))
@@ -92,6 +92,12 @@ def writes_with_child(port):
     connection.recv(1)
     make_room(connection)
     connection.sendall(content()[:-8])
+    return connection
+
+
+def writes_with_child(port):
+    """What is written is the child's to send, too."""
+    connection = writer_with_little_room(port)
     output, into = os.pipe()
     child = os.fork()
     if child == 0:
@@ -102,6 +108,19 @@ def writes_with_child(port):
     os.read(output, 1)
     say(child)
     wait()
+
+
+def writes_with_copy(port):
+    """The first of two descriptors is closed while what is written waits for room."""
+    connection = writer_with_little_room(port)
+    connection.sendall(content()[-8:])
+    copy = os.dup(connection.fileno())
+    say("written")
+    wait()
+    os.close(connection.detach())
+    say("closed")
+    wait()
+    os.close(copy)
 
 
 def reads(how):
