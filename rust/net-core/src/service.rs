@@ -198,7 +198,7 @@ fn attend(epoll: i32, slot: u32, may_have_ended: bool) {
                 at.hears_of_room().store(!waits_for_tcp, SeqCst);
             }
         }
-        let is_done = !waits_for_tcp && conn.is_closing.load(Acquire) && at.descriptors() == 1;
+        let is_done = !waits_for_tcp && at.lingers().load(Acquire) && at.descriptors() == 1;
         is_done.then_some(fd)
     });
     // A descriptor of the library: nobody else closes it.

@@ -70,6 +70,8 @@ struct Slot {
     account: Account,
     /// This process's service hears of room in TCP.
     hears_of_room: AtomicBool,
+    /// All descriptors of this program are closed; what is left has to be sent by the library's own.
+    lingers: AtomicBool,
     /// `local` is there.
     is_equipped: AtomicBool,
     local: UnsafeCell<MaybeUninit<Local>>,
@@ -89,6 +91,7 @@ impl Slot {
             conn: AtomicPtr::new(null_mut()),
             account: Account::new(),
             hears_of_room: AtomicBool::new(false),
+            lingers: AtomicBool::new(false),
             is_equipped: AtomicBool::new(false),
             local: UnsafeCell::new(MaybeUninit::uninit()),
         }
@@ -175,6 +178,12 @@ impl Ref {
     /// What the service's epoll is to tell of TCP, of this process alone: each one has its own epoll.
     pub(crate) fn hears_of_room(&self) -> &AtomicBool {
         &SLOTS[self.slot as usize].hears_of_room
+    }
+
+    /// Whether the one descriptor of this process is the library's, and is to be closed when all is sent. Another process may have one
+    /// of the program's.
+    pub(crate) fn lingers(&self) -> &AtomicBool {
+        &SLOTS[self.slot as usize].lingers
     }
 }
 
@@ -375,6 +384,7 @@ pub(crate) fn open(fd: i32, is_connector: bool, after: u32) -> Option<Ref> {
     this.conn.store(conn, Release);
     this.descriptors.store(1, Release);
     this.hint.store(fd as u32, Relaxed);
+    this.lingers.store(false, Relaxed);
     this.is_filled.store(true, Release);
     // From here on it can be held.
     this.uses.store(1, Release);

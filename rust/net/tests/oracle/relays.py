@@ -110,6 +110,28 @@ def writes_with_child(port):
     wait()
 
 
+def leaves_to_child(port):
+    """The parent closes it while what is written waits for room; its child goes on."""
+    connection = writer_with_little_room(port)
+    output, into = os.pipe()
+    goes_on, go_on = os.pipe()
+    child = os.fork()
+    if child == 0:
+        connection.sendall(content()[-8:])
+        os.write(into, b"x")
+        os.read(goes_on, 1)
+        connection.sendall(b"!")
+        return
+    os.read(output, 1)
+    say(child)
+    wait()
+    connection.close()
+    say("closed")
+    wait()
+    os.write(go_on, b"x")
+    wait()
+
+
 def writes_with_copy(port):
     """The first of two descriptors is closed while what is written waits for room."""
     connection = writer_with_little_room(port)
@@ -169,6 +191,8 @@ def goes_on(fd):
 
 def by_late(connection):
     say(connection.recv(TOTAL - TAKEN, socket.MSG_WAITALL) == content()[TAKEN:])
+    more = int(sys.stdin.readline() or 0)
+    say(connection.recv(more, socket.MSG_WAITALL)[-1:])
 
 
 def by_half(connection):

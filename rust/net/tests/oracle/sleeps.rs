@@ -108,12 +108,19 @@ impl Waits {
         Waits { memory, reads, writes, said }
     }
 
+    /// Who waited for it in vain would wait for ever.
+    fn hear(mut program: Told) -> (String, Told) {
+        let hears = std::thread::spawn(move || (program.hear(), program));
+        Wait::block("it says something", || hears.is_finished());
+        hears.join().unwrap()
+    }
+
     /// It has all in the end.
-    fn read(mut self) {
+    fn read(mut self) -> Told {
         self.reads.tell("");
-        let reads = std::thread::spawn(move || self.reads.hear());
-        Wait::block("the reader has all", || reads.is_finished());
-        assert_eq!(reads.join().unwrap(), "True");
+        let (said, reads) = Waits::hear(self.reads);
+        assert_eq!(said, "True");
+        reads
     }
 }
 
@@ -136,7 +143,27 @@ fn each_process_hears_of_room_by_itself() {
     Wait::block("the child has looked", || times_asleep(&thread) > before);
     waits.memory.connection_of(waits.said.parse().unwrap());
     waits.writes.kill();
-    waits.read();
+    drop(waits.read());
+}
+
+/// A process whose parent has closed the connection has it still.
+#[test]
+fn what_one_process_closes_is_not_closed_by_the_thread_of_another_one() {
+    let Waits { memory, mut reads, mut writes, said: child } =
+        Waits::new("leaves_to_child", |_, _| {});
+    let child: u32 = child.parse().unwrap();
+    writes.tell("");
+    assert_eq!(writes.hear(), "closed");
+    reads.tell("");
+    let (said, mut reads) = Waits::hear(reads);
+    assert_eq!(said, "True");
+    let thread = thread_of(child);
+    let before = times_asleep(&thread);
+    memory.begin_to_demote(child);
+    Wait::block("the child has looked", || times_asleep(&thread) > before);
+    writes.tell("");
+    reads.tell("1");
+    assert_eq!(Waits::hear(reads).0, "b'!'");
 }
 
 /// Its own thread waits for room by another descriptor then.
@@ -145,5 +172,5 @@ fn a_descriptor_that_is_closed_leaves_the_wait_for_room_to_others() {
     let mut waits = Waits::new("writes_with_copy", |_, _| {});
     waits.writes.tell("");
     assert_eq!(waits.writes.hear(), "closed");
-    waits.read();
+    drop(waits.read());
 }
