@@ -70,6 +70,8 @@ struct Slot {
     account: Account,
     /// This process's service hears of room in TCP.
     hears_of_room: AtomicBool,
+    /// This process's epolls wait for room in the ring.
+    waits_for_ring: AtomicBool,
     /// All descriptors of this program are closed; what is left has to be sent by the library's own.
     lingers: AtomicBool,
     /// `local` is there.
@@ -91,6 +93,7 @@ impl Slot {
             conn: AtomicPtr::new(null_mut()),
             account: Account::new(),
             hears_of_room: AtomicBool::new(false),
+            waits_for_ring: AtomicBool::new(false),
             lingers: AtomicBool::new(false),
             is_equipped: AtomicBool::new(false),
             local: UnsafeCell::new(MaybeUninit::uninit()),
@@ -355,6 +358,12 @@ pub(crate) fn forget_note(fd: i32) {
     }
 }
 
+/// Writes go into the ring, or by TCP. Whether this process's epolls have to wait for something else than before.
+pub(crate) fn follows(slot: u32, is_ring: bool) -> bool {
+    let waits_for_ring = &SLOTS[slot as usize].waits_for_ring;
+    waits_for_ring.load(SeqCst) != is_ring && waits_for_ring.swap(is_ring, SeqCst) != is_ring
+}
+
 /// Memory of a slot's rings, which is given back when nobody uses the slot.
 pub(crate) fn account(slot: u32) -> &'static Account {
     &SLOTS[slot as usize].account
@@ -385,6 +394,7 @@ pub(crate) fn open(fd: i32, is_connector: bool, after: u32) -> Option<Ref> {
     this.descriptors.store(1, Release);
     this.hint.store(fd as u32, Relaxed);
     this.lingers.store(false, Relaxed);
+    this.waits_for_ring.store(false, Relaxed);
     this.is_filled.store(true, Release);
     // From here on it can be held.
     this.uses.store(1, Release);

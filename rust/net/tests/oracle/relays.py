@@ -132,6 +132,33 @@ def leaves_to_child(port):
     wait()
 
 
+def waits_by_epoll(port):
+    """The child waits for room, by edges, and does nothing else."""
+    connection = writer_with_little_room(port)
+    connection.sendall(content()[-8:])
+    more = 0
+    try:
+        while True:
+            more += connection.send(bytes(TOTAL), socket.MSG_DONTWAIT)
+    except BlockingIOError:
+        pass
+    output, into = os.pipe()
+    child = os.fork()
+    if child == 0:
+        events = select.epoll()
+        events.register(connection.fileno(), select.EPOLLOUT | select.EPOLLET)
+        while events.poll(0):
+            pass
+        os.write(into, b"x")
+        events.poll()
+        say("told")
+        wait()
+        return
+    os.read(output, 1)
+    say(child, more)
+    wait()
+
+
 def writes_with_copy(port):
     """The first of two descriptors is closed while what is written waits for room."""
     connection = writer_with_little_room(port)

@@ -124,26 +124,53 @@ impl Waits {
     }
 }
 
-/// Two processes have the connection: the one that is left hears of room, whatever the other one did.
-#[test]
-fn each_process_hears_of_room_by_itself() {
-    let signal = |child: &str, signal| {
-        kill_process(Pid::from_raw(child.parse().unwrap()).unwrap(), signal).unwrap();
+/// A child that is stopped while its parent does what there is to do. The child's number, and what else it has said.
+fn behind(how: &str) -> (Waits, String) {
+    let numbers = |said: &str| {
+        let (child, rest) = said.split_once(' ').unwrap_or((said, ""));
+        (child.parse::<u32>().unwrap(), rest.to_owned())
     };
-    let mut waits = Waits::new("writes_with_child", |memory, child| {
+    let signal = |child: u32, signal| {
+        kill_process(Pid::from_raw(child.cast_signed()).unwrap(), signal).unwrap();
+    };
+    let waits = Waits::new(how, |memory, said_first| {
+        let (child, _) = numbers(said_first);
         // It has a thread, which does nothing meanwhile.
-        memory.connection_of(child.parse().unwrap());
+        memory.connection_of(child);
         signal(child, Signal::STOP);
         let process = format!("/proc/{child}");
         Wait::block("the child is stopped", || said(&process, "State:").starts_with('T'));
     });
-    let thread = thread_of(waits.said.parse().unwrap());
+    let (child, rest) = numbers(&waits.said);
+    let thread = thread_of(child);
     let before = times_asleep(&thread);
-    signal(&waits.said, Signal::CONT);
+    signal(child, Signal::CONT);
     Wait::block("the child has looked", || times_asleep(&thread) > before);
-    waits.memory.connection_of(waits.said.parse().unwrap());
+    waits.memory.connection_of(child);
+    (waits, rest)
+}
+
+/// Two processes have the connection: the one that is left hears of room, whatever the other one did.
+#[test]
+fn each_process_hears_of_room_by_itself() {
+    let (mut waits, _) = behind("writes_with_child");
     waits.writes.kill();
     drop(waits.read());
+}
+
+/// The other one has found that writes go by TCP again; what this one's epoll waits for is its own business.
+#[test]
+fn the_epoll_of_each_process_waits_where_writes_go() {
+    let (waits, more) = behind("waits_by_epoll");
+    let Waits { memory: _memory, mut reads, writes, .. } = waits;
+    reads.tell("");
+    let (said, mut reads) = Waits::hear(reads);
+    assert_eq!(said, "True");
+    reads.tell(&more);
+    // It stays: an end would be told in any case.
+    let (said, _reads) = Waits::hear(reads);
+    assert_eq!(said, r"b'\x00'");
+    assert_eq!(Waits::hear(writes).0, "told");
 }
 
 /// A process whose parent has closed the connection has it still.
