@@ -42,7 +42,7 @@ impl Memory {
         self.folder.path()
     }
 
-    fn directory(&self) -> PathBuf {
+    pub(crate) fn directory(&self) -> PathBuf {
         self.folder.path().join("agent")
     }
 
@@ -158,10 +158,27 @@ impl Memory {
         Wait::block("the agent is dead", || self.agent().is_none());
     }
 
+    /// SIGSTOP of the agent, until what is returned is dropped.
+    pub(crate) fn stop_agent(&self) -> Stopped {
+        let agent = self.agent().unwrap();
+        end(agent, Signal::STOP);
+        Stopped(agent)
+    }
+
     fn agent(&self) -> Option<u32> {
         let said = self.net(&["status", "--json"]).output().unwrap();
         let status: Value = serde_json::from_slice(&said.stdout).ok()?;
         u32::try_from(status["agent"]["process"].as_u64()?).ok()
+    }
+}
+
+/// A process that is stopped.
+#[derive(Debug)]
+pub(crate) struct Stopped(u32);
+
+impl Drop for Stopped {
+    fn drop(&mut self) {
+        end(self.0, Signal::CONT);
     }
 }
 

@@ -108,17 +108,10 @@ impl Waits {
         Waits { memory, reads, writes, said }
     }
 
-    /// Who waited for it in vain would wait for ever.
-    fn hear(mut program: Told) -> (String, Told) {
-        let hears = std::thread::spawn(move || (program.hear(), program));
-        Wait::block("it says something", || hears.is_finished());
-        hears.join().unwrap()
-    }
-
     /// It has all in the end.
     fn read(mut self) -> Told {
         self.reads.tell("");
-        let (said, reads) = Waits::hear(self.reads);
+        let (said, reads) = self.reads.says();
         assert_eq!(said, "True");
         reads
     }
@@ -164,13 +157,13 @@ fn the_epoll_of_each_process_waits_where_writes_go() {
     let (waits, more) = behind("waits_by_epoll");
     let Waits { memory: _memory, mut reads, writes, .. } = waits;
     reads.tell("");
-    let (said, mut reads) = Waits::hear(reads);
+    let (said, mut reads) = reads.says();
     assert_eq!(said, "True");
     reads.tell(&more);
     // It stays: an end would be told in any case.
-    let (said, _reads) = Waits::hear(reads);
+    let (said, _reads) = reads.says();
     assert_eq!(said, r"b'\x00'");
-    assert_eq!(Waits::hear(writes).0, "told");
+    assert_eq!(writes.says().0, "told");
 }
 
 /// A process whose parent has closed the connection has it still.
@@ -182,7 +175,7 @@ fn what_one_process_closes_is_not_closed_by_the_thread_of_another_one() {
     writes.tell("");
     assert_eq!(writes.hear(), "closed");
     reads.tell("");
-    let (said, mut reads) = Waits::hear(reads);
+    let (said, mut reads) = reads.says();
     assert_eq!(said, "True");
     let thread = thread_of(child);
     let before = times_asleep(&thread);
@@ -190,7 +183,7 @@ fn what_one_process_closes_is_not_closed_by_the_thread_of_another_one() {
     Wait::block("the child has looked", || times_asleep(&thread) > before);
     writes.tell("");
     reads.tell("1");
-    assert_eq!(Waits::hear(reads).0, "b'!'");
+    assert_eq!(reads.says().0, "b'!'");
 }
 
 /// Its own thread waits for room by another descriptor then.
