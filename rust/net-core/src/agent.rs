@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use afterbay_net_proto::{MESSAGE_BYTES_MAX, Message, Reason};
 use afterbay_net_shm::{ShmError, passing};
-use rustix::io::Errno;
+use libc::{POLLIN, pollfd};
+use rustix::io::{Errno, ioctl_fionbio};
 use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, connect, socket_with};
 
@@ -15,7 +16,7 @@ use crate::config::Config;
 use crate::lock::Lock;
 use crate::{descriptors, slot, sys};
 
-/// How long an agent may take to answer.
+/// How long an agent may take to answer, all in all.
 const PATIENCE: Duration = Duration::from_secs(2);
 /// How long none is looked for after none was there; twice as long each time, so that one that hangs is not waited for again and
 /// again.
@@ -67,7 +68,12 @@ pub(crate) fn reach(config: &Config) -> Result<(), Reason> {
         return Ok(());
     }
     let mut asking = ASKING.lock().map_err(|_| Reason::NoAgent)?;
-    asking.reach(config).map(|_| ())
+    asking.reach(config, deadline()).map(|_| ())
+}
+
+/// Until when an agent may answer that is asked now.
+fn deadline() -> u64 {
+    sys::now() + PATIENCE.as_nanos() as u64
 }
 
 /// Takes an offer back. Only of this process: a child is another client.
@@ -103,8 +109,9 @@ fn ask(
     descriptors: &[BorrowedFd<'_>],
 ) -> Result<(Message, Vec<OwnedFd>), Reason> {
     let mut asking = ASKING.lock().map_err(|_| Reason::NoAgent)?;
-    let socket = asking.reach(config)?;
-    let answer = send(socket, question, descriptors).and_then(|()| hear_answer(socket));
+    let end = deadline();
+    let socket = asking.reach(config, end)?;
+    let answer = send(socket, question, descriptors).and_then(|()| hear_answer(socket, end));
     match answer {
         Ok(answer) => {
             asking.failures = 0;
@@ -119,12 +126,12 @@ fn ask(
 
 impl Asking {
     /// The way to the agent, which is looked for if there is none and it is time to.
-    fn reach(&mut self, config: &Config) -> Result<&OwnedFd, Reason> {
+    fn reach(&mut self, config: &Config, end: u64) -> Result<&OwnedFd, Reason> {
         if self.socket.is_none() {
             if sys::now() < self.rests_until {
                 return Err(Reason::NoAgent);
             }
-            match greet(config) {
+            match greet(config, end) {
                 Ok(socket) => {
                     IS_THERE.store(true, Relaxed);
                     self.socket = Some(socket);
@@ -150,25 +157,30 @@ impl Asking {
     }
 }
 
-/// Connects to the agent, and says which group this is.
-pub(crate) fn greet(config: &Config) -> Result<OwnedFd, ShmError> {
-    let refused = |errno| ShmError::System { what: "reach the agent", errno };
-    let flags = SocketFlags::CLOEXEC;
-    let socket = socket_with(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None);
-    let socket = descriptors::lift(socket.map_err(refused)?).ok_or(refused(Errno::MFILE))?;
-    for timeout in [Timeout::Recv, Timeout::Send] {
-        set_socket_timeout(&socket, timeout, Some(PATIENCE)).map_err(refused)?;
-    }
-    let address = SocketAddrUnix::new(&config.agent).map_err(refused)?;
-    connect(&socket, &address).map_err(refused)?;
-    send(&socket, &Message::Hello { group: config.group.clone() }, &[])?;
-    match hear(&socket)?.0 {
+/// Connects to the agent, and hears that it knows this process.
+fn greet(config: &Config, end: u64) -> Result<OwnedFd, ShmError> {
+    let socket = call(config)?;
+    match hear_until(&socket, end)?.0 {
         Message::Welcome => {
             slot::set_own(socket.as_raw_fd());
             Ok(socket)
         }
         _ => Err(ShmError::Message),
     }
+}
+
+/// Connects to the agent, and says which group this is. It is not waited for.
+pub(crate) fn call(config: &Config) -> Result<OwnedFd, ShmError> {
+    let refused = |errno| ShmError::System { what: "reach the agent", errno };
+    let flags = SocketFlags::CLOEXEC.union(SocketFlags::NONBLOCK);
+    let socket = socket_with(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None);
+    let socket = descriptors::lift(socket.map_err(refused)?).ok_or(refused(Errno::MFILE))?;
+    let address = SocketAddrUnix::new(&config.agent).map_err(refused)?;
+    connect(&socket, &address).map_err(refused)?;
+    ioctl_fionbio(&socket, false).map_err(refused)?;
+    set_socket_timeout(&socket, Timeout::Send, Some(PATIENCE)).map_err(refused)?;
+    send(&socket, &Message::Hello { group: config.group.clone() }, &[])?;
+    Ok(socket)
 }
 
 pub(crate) fn send(
@@ -184,9 +196,9 @@ pub(crate) fn send(
     }
 }
 
-fn hear_answer(socket: &OwnedFd) -> Result<(Message, Vec<OwnedFd>), ShmError> {
+fn hear_answer(socket: &OwnedFd, end: u64) -> Result<(Message, Vec<OwnedFd>), ShmError> {
     loop {
-        match hear(socket)? {
+        match hear_until(socket, end)? {
             // The rings say so too.
             (Message::Claimed { .. }, _) => {}
             answer => return Ok(answer),
@@ -195,7 +207,19 @@ fn hear_answer(socket: &OwnedFd) -> Result<(Message, Vec<OwnedFd>), ShmError> {
 }
 
 pub(crate) fn hear(socket: &OwnedFd) -> Result<(Message, Vec<OwnedFd>), ShmError> {
+    hear_until(socket, deadline())
+}
+
+/// Signals do not make it longer, however many there are.
+fn hear_until(socket: &OwnedFd, end: u64) -> Result<(Message, Vec<OwnedFd>), ShmError> {
+    let failed = |errno| ShmError::System { what: "hear the agent", errno };
     loop {
+        let mut comes = [pollfd { fd: socket.as_raw_fd(), events: POLLIN, revents: 0 }];
+        match sys::poll(&mut comes, Some(end.saturating_sub(sys::now())), None) {
+            Ok(0) => return Err(failed(Errno::TIMEDOUT)),
+            Err(Errno::INTR) => continue,
+            comes => drop(comes.map_err(failed)?),
+        }
         let mut bytes = [0; MESSAGE_BYTES_MAX];
         match passing::receive(socket, &mut bytes) {
             Err(ShmError::System { errno: Errno::INTR, .. }) => {}

@@ -45,8 +45,6 @@ pub(crate) struct Conn {
     /// Threads that wait for bytes of TCP only, since they began when there were no rings: as long as there are any, the other end
     /// is not told that somebody reads the ring. Counted up by who has `input`.
     pub(crate) blind: AtomicU32,
-    /// All descriptors of the program are closed; what is left has to be sent.
-    pub(crate) is_closing: AtomicBool,
     /// It has been offered, and not been claimed as far as is known.
     pub(crate) is_offered: AtomicBool,
     /// Another program may have the socket, without the library: all is TCP, and its end is the kernel's business.
@@ -137,7 +135,6 @@ impl Conn {
             worth: Worth::new(after, is_connector),
             refused: AtomicU16::new(0),
             blind: AtomicU32::new(0),
-            is_closing: AtomicBool::new(false),
             is_offered: AtomicBool::new(false),
             is_handed_on: AtomicBool::new(false),
             reads_no_more: AtomicBool::new(false),

@@ -30,6 +30,7 @@ use crate::registration::{
     EDGE, EXCLUSIVE, Entry, IN_USE, Kind, ONESHOT, OUT, Sets, TOKEN, TOKEN_MASK, parse,
     waits_by_level,
 };
+use crate::service;
 use crate::slot::{self, Ref};
 use crate::sys::{self, Result};
 
@@ -288,6 +289,8 @@ pub fn wait(
     timeout_ms: c_int,
     mask: Option<&sigset_t>,
 ) -> Result<usize> {
+    // A process that has never read nor written may wait here.
+    service::ensure();
     let end = (timeout_ms > 0).then(|| sys::now() + timeout_ms as u64 * 1_000_000);
     let mut left = timeout_ms;
     loop {

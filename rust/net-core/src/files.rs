@@ -125,7 +125,7 @@ fn has_backlog(at: &Ref, fd: i32) -> bool {
 fn linger(at: &Ref, fd: i32) {
     let Ok(copy) = sys::fcntl(fd, libc::F_DUPFD_CLOEXEC, 0) else { return };
     let Some(copy) = descriptors::lift(descriptors::own(copy)) else { return };
-    at.conn().is_closing.store(true, SeqCst);
+    at.lingers().store(true, SeqCst);
     slot::copy(fd, copy.as_raw_fd());
     // Closed by the service.
     std::mem::forget(copy);

@@ -98,7 +98,12 @@ impl Conn {
     /// Where writes go may have changed: who waits by epoll has to wait for something else.
     pub(crate) fn track(&self, out: &mut Out) {
         let is_ring = out.is_ring();
-        if self.writes_to_ring.swap(is_ring, SeqCst) != is_ring && self.is_in_epoll.load(SeqCst) {
+        // Who has `out` is the only one that changes it.
+        if self.writes_to_ring.load(SeqCst) != is_ring {
+            self.writes_to_ring.store(is_ring, SeqCst);
+        }
+        // Another process may have changed it, which knows nothing of this one's epolls.
+        if slot::follows(self.slot, is_ring) && self.is_in_epoll.load(SeqCst) {
             crate::epoll::follow(self.slot);
         }
     }

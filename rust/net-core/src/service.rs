@@ -29,6 +29,8 @@ const AGENT_RETRY_MS: i32 = 1000;
 /// What the thread waits on; of this process.
 static EPOLL: AtomicI32 = AtomicI32::new(-1);
 static NUDGED: AtomicI32 = AtomicI32::new(-1);
+/// By which the agent asks. Changed by who has `START`.
+static ANSWERS: AtomicI32 = AtomicI32::new(-1);
 /// The process whose thread runs.
 static PROCESS: AtomicU32 = AtomicU32::new(0);
 static START: Lock<()> = Lock::new(());
@@ -36,9 +38,9 @@ static START: Lock<()> = Lock::new(());
 static RESTS_UNTIL: AtomicU64 = AtomicU64::new(0);
 const REST_NS: u64 = 1_000_000_000;
 
-/// In a child: the thread is not there.
+/// In a child: the thread is not there. What it answers by would seem to be there as long as the child is.
 pub(crate) fn begin_anew() {
-    for fd in [&EPOLL, &NUDGED] {
+    for fd in [&EPOLL, &NUDGED, &ANSWERS] {
         let fd = fd.swap(-1, SeqCst);
         if fd >= 0 {
             slot::unset_own(fd);
@@ -198,7 +200,7 @@ fn attend(epoll: i32, slot: u32, may_have_ended: bool) {
                 at.hears_of_room().store(!waits_for_tcp, SeqCst);
             }
         }
-        let is_done = !waits_for_tcp && conn.is_closing.load(Acquire) && at.descriptors() == 1;
+        let is_done = !waits_for_tcp && at.lingers().load(Acquire) && at.descriptors() == 1;
         is_done.then_some(fd)
     });
     // A descriptor of the library: nobody else closes it.
@@ -212,15 +214,17 @@ fn attend(epoll: i32, slot: u32, may_have_ended: bool) {
 struct Answering(Option<OwnedFd>);
 
 impl Answering {
+    /// An agent that has no time to say welcome is not waited for.
     fn greet(&mut self, epoll: i32) {
         let Some(config) = crate::config() else { return };
-        let Ok(socket) = agent::greet(config) else { return };
+        let Ok(_changing) = START.lock() else { return };
+        let Ok(socket) = agent::call(config) else { return };
         if agent::send(&socket, &Message::Serve, &[]).is_ok() {
             let fd = socket.as_raw_fd();
+            slot::set_own(fd);
+            ANSWERS.store(fd, SeqCst);
             let _ = sys::epoll_control(epoll, EPOLL_CTL_ADD, fd, libc::EPOLLIN as u32, AGENT);
             self.0 = Some(socket);
-        } else {
-            slot::unset_own(socket.as_raw_fd());
         }
     }
 
@@ -236,8 +240,15 @@ impl Answering {
             Err(error) => Err(error),
         };
         if answered.is_err() {
+            self.end();
+        }
+    }
+
+    fn end(&mut self) {
+        let Ok(_changing) = START.lock() else { return };
+        if let Some(socket) = self.0.take() {
+            ANSWERS.store(-1, SeqCst);
             slot::unset_own(socket.as_raw_fd());
-            self.0 = None;
         }
     }
 }

@@ -70,6 +70,10 @@ struct Slot {
     account: Account,
     /// This process's service hears of room in TCP.
     hears_of_room: AtomicBool,
+    /// This process's epolls wait for room in the ring.
+    waits_for_ring: AtomicBool,
+    /// All descriptors of this program are closed; what is left has to be sent by the library's own.
+    lingers: AtomicBool,
     /// `local` is there.
     is_equipped: AtomicBool,
     local: UnsafeCell<MaybeUninit<Local>>,
@@ -89,6 +93,8 @@ impl Slot {
             conn: AtomicPtr::new(null_mut()),
             account: Account::new(),
             hears_of_room: AtomicBool::new(false),
+            waits_for_ring: AtomicBool::new(false),
+            lingers: AtomicBool::new(false),
             is_equipped: AtomicBool::new(false),
             local: UnsafeCell::new(MaybeUninit::uninit()),
         }
@@ -175,6 +181,12 @@ impl Ref {
     /// What the service's epoll is to tell of TCP, of this process alone: each one has its own epoll.
     pub(crate) fn hears_of_room(&self) -> &AtomicBool {
         &SLOTS[self.slot as usize].hears_of_room
+    }
+
+    /// Whether the one descriptor of this process is the library's, and is to be closed when all is sent. Another process may have one
+    /// of the program's.
+    pub(crate) fn lingers(&self) -> &AtomicBool {
+        &SLOTS[self.slot as usize].lingers
     }
 }
 
@@ -346,6 +358,12 @@ pub(crate) fn forget_note(fd: i32) {
     }
 }
 
+/// Writes go into the ring, or by TCP. Whether this process's epolls have to wait for something else than before.
+pub(crate) fn follows(slot: u32, is_ring: bool) -> bool {
+    let waits_for_ring = &SLOTS[slot as usize].waits_for_ring;
+    waits_for_ring.load(SeqCst) != is_ring && waits_for_ring.swap(is_ring, SeqCst) != is_ring
+}
+
 /// Memory of a slot's rings, which is given back when nobody uses the slot.
 pub(crate) fn account(slot: u32) -> &'static Account {
     &SLOTS[slot as usize].account
@@ -375,6 +393,8 @@ pub(crate) fn open(fd: i32, is_connector: bool, after: u32) -> Option<Ref> {
     this.conn.store(conn, Release);
     this.descriptors.store(1, Release);
     this.hint.store(fd as u32, Relaxed);
+    this.lingers.store(false, Relaxed);
+    this.waits_for_ring.store(false, Relaxed);
     this.is_filled.store(true, Release);
     // From here on it can be held.
     this.uses.store(1, Release);

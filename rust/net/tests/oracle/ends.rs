@@ -43,6 +43,14 @@ impl Told {
         line.trim_end().to_owned()
     }
 
+    /// As [`Told::hear`]: what is waited for in vain fails the test, instead of going on for ever.
+    #[track_caller]
+    pub(crate) fn says(mut self) -> (String, Told) {
+        let hears = std::thread::spawn(move || (self.hear(), self));
+        Wait::block("it says something", || hears.is_finished());
+        hears.join().unwrap()
+    }
+
     /// `kill -9`.
     pub(crate) fn kill(&mut self) {
         self.process.kill().unwrap();

@@ -20,6 +20,7 @@ mod redis;
 mod relays;
 mod script;
 mod scripts;
+mod silence;
 mod sleeps;
 mod stage;
 mod system;

@@ -42,7 +42,7 @@ impl Memory {
         self.folder.path()
     }
 
-    fn directory(&self) -> PathBuf {
+    pub(crate) fn directory(&self) -> PathBuf {
         self.folder.path().join("agent")
     }
 
@@ -127,11 +127,17 @@ impl Memory {
         assert!(said.status.success(), "{said:?}; {:#}", self.status());
     }
 
-    /// As `net demote`, many times in a second: what a process has goes back, and has gone back when this returns.
-    pub(crate) fn demote_quickly(&self, process: u32) -> Result<(), String> {
+    /// As `net demote`, without a wait for the answer: what a process has goes back.
+    pub(crate) fn begin_to_demote(&self, process: u32) -> AgentClient {
         let group = "default".parse().unwrap();
         let mut agent = AgentClient::connect(&self.directory().join("agent.sock"), &group).unwrap();
         agent.demote(process, 0).unwrap();
+        agent
+    }
+
+    /// As `net demote`, many times in a second: what a process has goes back, and has gone back when this returns.
+    pub(crate) fn demote_quickly(&self, process: u32) -> Result<(), String> {
+        let mut agent = self.begin_to_demote(process);
         let wait = Wait::until("it goes back");
         loop {
             let status = agent.status(PATIENCE).unwrap();
@@ -152,10 +158,27 @@ impl Memory {
         Wait::block("the agent is dead", || self.agent().is_none());
     }
 
+    /// SIGSTOP of the agent, until what is returned is dropped.
+    pub(crate) fn stop_agent(&self) -> Stopped {
+        let agent = self.agent().unwrap();
+        end(agent, Signal::STOP);
+        Stopped(agent)
+    }
+
     fn agent(&self) -> Option<u32> {
         let said = self.net(&["status", "--json"]).output().unwrap();
         let status: Value = serde_json::from_slice(&said.stdout).ok()?;
         u32::try_from(status["agent"]["process"].as_u64()?).ok()
+    }
+}
+
+/// A process that is stopped.
+#[derive(Debug)]
+pub(crate) struct Stopped(u32);
+
+impl Drop for Stopped {
+    fn drop(&mut self) {
+        end(self.0, Signal::CONT);
     }
 }
 

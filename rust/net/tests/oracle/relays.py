@@ -83,8 +83,8 @@ def writes(port, end):
     wait()
 
 
-def writes_with_child(port):
-    """What is written is the child's to send, too."""
+def writer_with_little_room(port):
+    """A connection whose bytes are in memory, and do not fit into its socket."""
     connection = socket.socket()
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, LITTLE)
     connection.connect(("127.0.0.1", int(port)))
@@ -92,6 +92,12 @@ def writes_with_child(port):
     connection.recv(1)
     make_room(connection)
     connection.sendall(content()[:-8])
+    return connection
+
+
+def writes_with_child(port):
+    """What is written is the child's to send, too."""
+    connection = writer_with_little_room(port)
     output, into = os.pipe()
     child = os.fork()
     if child == 0:
@@ -102,6 +108,68 @@ def writes_with_child(port):
     os.read(output, 1)
     say(child)
     wait()
+
+
+def leaves_to_child(port):
+    """The parent closes it while what is written waits for room; its child goes on."""
+    connection = writer_with_little_room(port)
+    output, into = os.pipe()
+    goes_on, go_on = os.pipe()
+    child = os.fork()
+    if child == 0:
+        connection.sendall(content()[-8:])
+        os.write(into, b"x")
+        os.read(goes_on, 1)
+        connection.sendall(b"!")
+        return
+    os.read(output, 1)
+    say(child)
+    wait()
+    connection.close()
+    say("closed")
+    wait()
+    os.write(go_on, b"x")
+    wait()
+
+
+def waits_by_epoll(port):
+    """The child waits for room, by edges, and does nothing else."""
+    connection = writer_with_little_room(port)
+    connection.sendall(content()[-8:])
+    more = 0
+    try:
+        while True:
+            more += connection.send(bytes(TOTAL), socket.MSG_DONTWAIT)
+    except BlockingIOError:
+        pass
+    output, into = os.pipe()
+    child = os.fork()
+    if child == 0:
+        events = select.epoll()
+        events.register(connection.fileno(), select.EPOLLOUT | select.EPOLLET)
+        while events.poll(0):
+            pass
+        os.write(into, b"x")
+        events.poll()
+        say("told")
+        wait()
+        return
+    os.read(output, 1)
+    say(child, more)
+    wait()
+
+
+def writes_with_copy(port):
+    """The first of two descriptors is closed while what is written waits for room."""
+    connection = writer_with_little_room(port)
+    connection.sendall(content()[-8:])
+    copy = os.dup(connection.fileno())
+    say("written")
+    wait()
+    os.close(connection.detach())
+    say("closed")
+    wait()
+    os.close(copy)
 
 
 def reads(how):
@@ -150,6 +218,8 @@ def goes_on(fd):
 
 def by_late(connection):
     say(connection.recv(TOTAL - TAKEN, socket.MSG_WAITALL) == content()[TAKEN:])
+    more = int(sys.stdin.readline() or 0)
+    say(connection.recv(more, socket.MSG_WAITALL)[-1:])
 
 
 def by_half(connection):

@@ -9,8 +9,8 @@ use crate::ends::Told;
 use crate::memory::{Memory, bytes_of};
 
 const PYTHON: &str = "/usr/bin/python3";
-/// A child, and the others of this kind.
-const WITH_CHILD: &str = include_str!("relays.py");
+/// A reader that is late, and its writers.
+const LATE: &str = include_str!("relays.py");
 /// One that has an end, and one that ends its stream and stays.
 const SCRIPT: &str = r#"
 import socket, sys
@@ -75,40 +75,122 @@ fn an_end_that_has_come_wakes_it_once() {
     Wait::block("it sleeps", || (0..LOOKS).all(|_| said(&thread, "State:").starts_with('S')));
 }
 
-/// Two processes have a connection whose bytes wait for room in TCP: the one that is left hears of it, whatever the other one did.
-#[test]
-fn each_process_hears_of_room_by_itself() {
-    let memory = Memory::new();
-    let python = |words: &[&str]| {
-        let mut command = memory.program(PYTHON);
-        command.args(["-c", WITH_CHILD]).args(words).env("SCRIPT", WITH_CHILD);
-        Told::start(command)
+/// A reader that takes nothing more, and a writer whose bytes wait in memory for room in TCP: the reader has gone back.
+struct Waits {
+    memory: Memory,
+    reads: Told,
+    writes: Told,
+    /// What the writer has said first.
+    said: String,
+}
+
+impl Waits {
+    /// With what is to be done before the reader goes back.
+    fn new(how: &str, before: impl FnOnce(&Memory, &str)) -> Waits {
+        let memory = Memory::new();
+        let python = |words: &[&str]| {
+            let mut command = memory.program(PYTHON);
+            command.args(["-c", LATE]).args(words).env("SCRIPT", LATE);
+            Told::start(command)
+        };
+        let mut reads = python(&["reads", "late"]);
+        let mut writes = python(&[how, &reads.hear()]);
+        let said = writes.hear();
+        assert_eq!(reads.hear(), "has a part");
+        let (by_tcp, in_ring) = bytes_of(&memory.connection_of(writes.id()));
+        assert!(in_ring > 0, "nothing in memory");
+        before(&memory, &said);
+        memory.begin_to_demote(reads.id());
+        // Its thread says so, and has sent what there was room for.
+        Wait::block("the writer has sent some by TCP", || {
+            bytes_of(&memory.connection_of(writes.id())).0 > by_tcp
+        });
+        Waits { memory, reads, writes, said }
+    }
+
+    /// It has all in the end.
+    fn read(mut self) -> Told {
+        self.reads.tell("");
+        let (said, reads) = self.reads.says();
+        assert_eq!(said, "True");
+        reads
+    }
+}
+
+/// A child that is stopped while its parent does what there is to do. The child's number, and what else it has said.
+fn behind(how: &str) -> (Waits, String) {
+    let numbers = |said: &str| {
+        let (child, rest) = said.split_once(' ').unwrap_or((said, ""));
+        (child.parse::<u32>().unwrap(), rest.to_owned())
     };
-    let mut reads = python(&["reads", "late"]);
-    let mut parent = python(&["writes_with_child", &reads.hear()]);
-    let child: u32 = parent.hear().parse().unwrap();
-    assert_eq!(reads.hear(), "has a part");
-    let signal = |signal| {
+    let signal = |child: u32, signal| {
         kill_process(Pid::from_raw(child.cast_signed()).unwrap(), signal).unwrap();
     };
-    let (by_tcp, in_ring) = bytes_of(&memory.connection_of(parent.id()));
-    assert!(in_ring > 0, "nothing in memory");
-    memory.connection_of(child);
-    signal(Signal::STOP);
-    let demoting = memory.net(&["demote", "--timeout", "120", &reads.id().to_string()]).spawn();
-    Wait::block("the parent has sent some by TCP", || {
-        bytes_of(&memory.connection_of(parent.id())).0 > by_tcp
+    let waits = Waits::new(how, |memory, said_first| {
+        let (child, _) = numbers(said_first);
+        // It has a thread, which does nothing meanwhile.
+        memory.connection_of(child);
+        signal(child, Signal::STOP);
+        let process = format!("/proc/{child}");
+        Wait::block("the child is stopped", || said(&process, "State:").starts_with('T'));
     });
-    let parents = thread_of(parent.id());
-    Wait::block("it sleeps", || (0..LOOKS).all(|_| said(&parents, "State:").starts_with('S')));
+    let (child, rest) = numbers(&waits.said);
     let thread = thread_of(child);
     let before = times_asleep(&thread);
-    signal(Signal::CONT);
+    signal(child, Signal::CONT);
     Wait::block("the child has looked", || times_asleep(&thread) > before);
-    parent.kill();
+    waits.memory.connection_of(child);
+    (waits, rest)
+}
+
+/// Two processes have the connection: the one that is left hears of room, whatever the other one did.
+#[test]
+fn each_process_hears_of_room_by_itself() {
+    let (mut waits, _) = behind("writes_with_child");
+    waits.writes.kill();
+    drop(waits.read());
+}
+
+/// The other one has found that writes go by TCP again; what this one's epoll waits for is its own business.
+#[test]
+fn the_epoll_of_each_process_waits_where_writes_go() {
+    let (waits, more) = behind("waits_by_epoll");
+    let Waits { memory: _memory, mut reads, writes, .. } = waits;
     reads.tell("");
-    let said = std::thread::spawn(move || (reads.hear(), reads));
-    Wait::block("the reader has all", || said.is_finished());
-    assert_eq!(said.join().unwrap().0, "True");
-    let _ = demoting.unwrap().wait();
+    let (said, mut reads) = reads.says();
+    assert_eq!(said, "True");
+    reads.tell(&more);
+    // It stays: an end would be told in any case.
+    let (said, _reads) = reads.says();
+    assert_eq!(said, r"b'\x00'");
+    assert_eq!(writes.says().0, "told");
+}
+
+/// A process whose parent has closed the connection has it still.
+#[test]
+fn what_one_process_closes_is_not_closed_by_the_thread_of_another_one() {
+    let Waits { memory, mut reads, mut writes, said: child } =
+        Waits::new("leaves_to_child", |_, _| {});
+    let child: u32 = child.parse().unwrap();
+    writes.tell("");
+    assert_eq!(writes.hear(), "closed");
+    reads.tell("");
+    let (said, mut reads) = reads.says();
+    assert_eq!(said, "True");
+    let thread = thread_of(child);
+    let before = times_asleep(&thread);
+    memory.begin_to_demote(child);
+    Wait::block("the child has looked", || times_asleep(&thread) > before);
+    writes.tell("");
+    reads.tell("1");
+    assert_eq!(reads.says().0, "b'!'");
+}
+
+/// Its own thread waits for room by another descriptor then.
+#[test]
+fn a_descriptor_that_is_closed_leaves_the_wait_for_room_to_others() {
+    let mut waits = Waits::new("writes_with_copy", |_, _| {});
+    waits.writes.tell("");
+    assert_eq!(waits.writes.hear(), "closed");
+    drop(waits.read());
 }

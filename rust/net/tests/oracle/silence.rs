@@ -1,0 +1,97 @@
+//! An agent that does not answer, and a program that does not since it is gone: nobody waits for them, or not for long.
+
+use std::process::Command;
+
+use afterbay_net_proto::{MESSAGE_BYTES_MAX, Message};
+use afterbay_net_shm::passing;
+use afterbay_test_form::Wait;
+use rustix::net::{
+    AddressFamily, SocketAddrUnix, SocketFlags, SocketType, accept, bind, listen, socket_with,
+};
+
+use crate::ends::Told;
+use crate::memory::Memory;
+
+const PYTHON: &str = "/usr/bin/python3";
+/// Both ends of a connection, in a program that a clock interrupts all the time if it is to.
+const SCRIPT: &str = r#"
+import os, signal, socket, sys
+print("here", flush=True)
+if sys.stdin.readline() == "clock\n":
+    signal.signal(signal.SIGALRM, lambda *_: None)
+    signal.setitimer(signal.ITIMER_REAL, 0.05, 0.05)
+listener = socket.create_server(("127.0.0.1", 0))
+asks = socket.create_connection(listener.getsockname())
+serves = listener.accept()[0]
+for _ in range(100):
+    asks.sendall(b"?")
+    serves.sendall(serves.recv(1))
+    asks.recv(1)
+print("exchanged", flush=True)
+if sys.stdin.readline() == "child\n" and os.fork() == 0:
+    print("child", flush=True)
+sys.stdin.readline()
+"#;
+
+fn program(memory: &Memory) -> Told {
+    let mut command = Command::new(PYTHON);
+    command.args(["-c", SCRIPT]).envs(memory.environment());
+    let mut program = Told::start(command);
+    assert_eq!(program.hear(), "here");
+    program
+}
+
+/// Each signal ends a wait of the kernel's, which then began anew.
+#[test]
+fn signals_do_not_lengthen_the_wait_for_an_agent() {
+    let memory = Memory::new();
+    let mut program = program(&memory);
+    let _stopped = memory.stop_agent();
+    program.tell("clock");
+    assert_eq!(program.says().0, "exchanged");
+}
+
+/// It has connections to look after meanwhile.
+#[test]
+fn the_thread_does_not_wait_for_an_agents_welcome() {
+    let memory = Memory::new();
+    let mut program = program(&memory);
+    program.tell("");
+    assert_eq!(program.hear(), "exchanged");
+    memory.all_connections_of(program.id(), 2);
+    memory.kill_agent();
+    let path = memory.directory().join("agent.sock");
+    let _ = std::fs::remove_file(&path);
+    let flags = SocketFlags::CLOEXEC;
+    let silent = socket_with(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None).unwrap();
+    bind(&silent, &SocketAddrUnix::new(&path).unwrap()).unwrap();
+    listen(&silent, 1).unwrap();
+    let hears = std::thread::spawn(move || {
+        let thread = accept(&silent).unwrap();
+        [0, 1].map(|_| {
+            let mut bytes = [0; MESSAGE_BYTES_MAX];
+            let (length, _) = passing::receive(&thread, &mut bytes).unwrap();
+            Message::decode(&bytes[..length], 0).unwrap()
+        })
+    });
+    Wait::block("it says all that it has to say", || hears.is_finished());
+    let said = hears.join().unwrap();
+    assert!(matches!(said, [Message::Hello { .. }, Message::Serve]), "{said:?}");
+}
+
+/// A child has what its parent had, but for its connection to the agent.
+#[test]
+fn a_program_that_is_gone_is_not_waited_for_though_its_child_lives() {
+    let memory = Memory::new();
+    let mut program = program(&memory);
+    program.tell("");
+    assert_eq!(program.hear(), "exchanged");
+    memory.all_connections_of(program.id(), 2);
+    program.tell("child");
+    assert_eq!(program.hear(), "child");
+    program.kill();
+    Wait::block("the agent knows that it is gone", || {
+        let status = memory.status();
+        status["silent"] == 0 && status["programs"] == 0
+    });
+}
