@@ -117,12 +117,7 @@ impl Sessions {
     }
 
     /// Puts one session in the place of these of the key in `scratch`, of none or several, which the row makes one.
-    fn put(
-        &mut self,
-        merged: Range<usize>,
-        (start, end): (i64, i64),
-        row: &[Value],
-    ) -> Result<()> {
+    fn put(&mut self, merged: Range<usize>, (start, end): (i64, i64), row: &[Value]) -> Result<()> {
         let Self { aggregate, keys, ends, scratch, changes, .. } = self;
         let key = keys.get(scratch.as_slice());
         let sessions = key.map_or(&[] as &[Session], |key| &key.sessions[merged.clone()]);

@@ -48,6 +48,9 @@ fn commit_row(store: &Store, row: &[u8]) {
     let part = Part { watermark: 1, payload: row.to_vec() };
     let progress = Progress {
         parts: vec![part],
+        published: None,
+        kept: Kept::default(),
+        merged: 0,
         rows: 1,
         watermark: 1,
         finished: false,

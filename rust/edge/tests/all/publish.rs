@@ -355,7 +355,10 @@ fn what_makes_no_sense_on_the_command_line_is_wrong_usage() {
     for (arguments, what) in [
         (&["--publish", "sensors/+/x"][..], "one topic is needed"),
         (&["--publish", "$SYS/x"], "one topic is needed"),
-        (&["--publish", "sensors/x/temp"], "published there comes in by --topic sensors/+/temp again"),
+        (
+            &["--publish", "sensors/x/temp"],
+            "published there comes in by --topic sensors/+/temp again",
+        ),
         (
             &["--publish", "sensors/x/temp", "--publish-to", "mqtt://another"],
             "if messages at --publish-to reach the broker of --mqtt, what is published there comes in",
