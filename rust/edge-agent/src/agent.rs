@@ -5,19 +5,17 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use afterbay_edge_exec::{EvalError, Reader, Run, Waiting};
+use afterbay_edge_exec::{EvalError, Reader, Run};
 use afterbay_edge_mqtt::{Monitor, Publisher, PublisherMonitor, Subscriber};
 use afterbay_edge_plan::Pipeline;
 
-use crate::batch::Batch;
 use crate::error::{AgentError, Result};
-use crate::gathered::{Gathered, Merging, Taken};
+use crate::gathered::{Gathered, Taken};
 use crate::input::{Lines, Next};
 use crate::options::{AgentOptions, Input};
 use crate::publish::{Local, Mover};
 use crate::sender::Sending;
 use crate::sequence::{Seen, Sequence};
-use crate::state::State;
 use crate::status::{AgentStatus, MessagesStatus};
 use crate::store::{Progress, Store};
 use crate::tally::Tally;
@@ -164,34 +162,6 @@ fn publisher(options: &AgentOptions, local: Option<&Arc<Local>>) -> Result<Optio
     publisher.map(Some).map_err(failed)
 }
 
-/// What comes out of a run, behind what the state has. Rows that wait there go into frames if they are not to wait any more.
-fn gathered(
-    store: &Store,
-    pipeline: &Pipeline,
-    state: &State,
-    failed: &impl Fn(String) -> AgentError,
-) -> Result<Gathered> {
-    let fields = pipeline.output().to_vec();
-    let waiting = Waiting::of(pipeline, state.watermark).map_err(AgentError::Merge);
-    let bytes_max = store.waiting_bytes();
-    if bytes_max.is_none() && state.kept.bytes.is_empty() {
-        return Ok(Gathered::new(fields, state.watermark, None));
-    }
-    let mut waiting = waiting?;
-    if !state.kept.bytes.is_empty() {
-        waiting.load(&state.kept.bytes).map_err(|error| failed(error.to_string()))?;
-    }
-    let Some(bytes_max) = bytes_max else {
-        let mut gathered = Gathered::new(fields, state.watermark, None);
-        gathered.again(waiting);
-        return Ok(gathered);
-    };
-    // Watermarks are not published.
-    let published = store.local().map(|_| Batch::new(fields.clone(), state.watermark));
-    let merging = Merging { waiting, bytes_max, published };
-    Ok(Gathered::new(fields, state.watermark, Some(merging)))
-}
-
 struct Worker<'a> {
     store: &'a Store,
     linger: Duration,
@@ -231,7 +201,7 @@ impl<'a> Worker<'a> {
             Some(columns) => Sequence::load(columns, &state.input).map(Some),
             None => Sequence::none(&state.input).map(|()| None),
         };
-        let gathered = gathered(store, pipeline, &state, &failed)?;
+        let gathered = Gathered::open(store, pipeline, &state, &failed)?;
         let waits = !state.kept.bytes.is_empty();
         Ok(Self {
             store,

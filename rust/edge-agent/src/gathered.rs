@@ -7,10 +7,12 @@
 //! ```
 
 use afterbay_edge_exec::{Output, Waiting};
-use afterbay_edge_plan::{Field, Value};
+use afterbay_edge_plan::{Pipeline, Value};
 
 use crate::batch::{Batch, Part};
-use crate::state::Kept;
+use crate::error::{AgentError, Result};
+use crate::state::{Kept, State};
+use crate::store::Store;
 
 /// See the module.
 #[derive(Debug)]
@@ -26,12 +28,12 @@ pub(crate) struct Gathered {
 
 /// Rows that wait for others of their key and slice.
 #[derive(Debug)]
-pub(crate) struct Merging {
-    pub(crate) waiting: Waiting,
+struct Merging {
+    waiting: Waiting,
     /// With more, they go into frames.
-    pub(crate) bytes_max: usize,
+    bytes_max: usize,
     /// As they came, for the site's broker, if they are published.
-    pub(crate) published: Option<Batch>,
+    published: Option<Batch>,
 }
 
 /// What a commit has of it.
@@ -49,18 +51,37 @@ pub(crate) struct Taken {
 }
 
 impl Gathered {
-    /// After a run whose frames have this watermark last.
-    pub(crate) fn new(fields: Vec<Field>, watermark: i64, merging: Option<Merging>) -> Self {
-        let frames = Batch::new(fields, watermark);
-        let waits = merging.as_ref().map(|merging| merging.waiting.last_watermark());
-        let watermark = waits.unwrap_or(watermark);
-        Self { frames, merging, rows: 0, watermark, moved: false }
+    /// Behind what a state has, of the pipeline that it is of. Rows that wait there go into frames if they are not to wait any more.
+    pub(crate) fn open(
+        store: &Store,
+        pipeline: &Pipeline,
+        state: &State,
+        failed: &impl Fn(String) -> AgentError,
+    ) -> Result<Self> {
+        let fields = pipeline.output().to_vec();
+        let mut frames = Batch::new(fields.clone(), state.watermark);
+        let bytes_max = store.waiting_bytes();
+        if bytes_max.is_none() && state.kept.bytes.is_empty() {
+            return Ok(Self::behind(frames, None, state.watermark));
+        }
+        let waiting = Waiting::of(pipeline, state.watermark);
+        let mut waiting = waiting.map_err(AgentError::Merge)?;
+        if !state.kept.bytes.is_empty() {
+            waiting.load(&state.kept.bytes).map_err(|error| failed(error.to_string()))?;
+        }
+        let watermark = waiting.last_watermark();
+        let Some(bytes_max) = bytes_max else {
+            waiting.drain(&mut frames);
+            return Ok(Self::behind(frames, None, watermark));
+        };
+        // Watermarks are not published.
+        let published = store.local().map(|_| Batch::new(fields, watermark));
+        let merging = Merging { waiting, bytes_max, published };
+        Ok(Self::behind(frames, Some(merging), watermark))
     }
 
-    /// Rows and watermarks of an earlier commit, which are not to wait any more.
-    pub(crate) fn again(&mut self, mut waiting: Waiting) {
-        waiting.drain(&mut self.frames);
-        self.watermark = self.frames.watermark();
+    fn behind(frames: Batch, merging: Option<Merging>, watermark: i64) -> Self {
+        Self { frames, merging, rows: 0, watermark, moved: false }
     }
 
     /// Rows that came since the last commit.

@@ -227,6 +227,7 @@ fn bytes_of(row: &[Value]) -> usize {
     let bytes = |value: &Value| match value {
         Value::Text(text) => 5 + text.len(),
         Value::Decimal(_) => 17,
+        Value::Timestamp { .. } => 13,
         _ => 9,
     };
     ROW_BYTES + row.iter().map(bytes).sum::<usize>()
