@@ -296,7 +296,7 @@ proptest::proptest! {
         steps in proptest::collection::vec((0_u8..8, 1_u64..120), 20..120),
     ) {
         let folder = tempfile::tempdir().unwrap();
-        let outbox_bytes = 32 << 10;
+        let outbox_bytes = 16 << 10;
         let options =
             AgentOptions { when_full: WhenFull::Merge, outbox_bytes, ..options(folder.path()) };
         let mut site = Site::open(options);

@@ -6,7 +6,8 @@ use std::fmt::Write as _;
 use afterbay_test_form::{Wait, edge_kills};
 use serde_json::Value;
 
-use crate::site::{World, append, readings};
+use crate::broker::Broker;
+use crate::site::{TUMBLE, World, append, readings};
 use crate::{program, run};
 
 /// Many parts of few keys: each row of another room than the one before makes one.
@@ -186,6 +187,74 @@ fn rows_that_wait_outlive_the_agent() {
     let (sent, rows) = found(&world);
     assert_eq!(sent, totals);
     assert!(rows < parts, "{rows} of {parts}");
+}
+
+/// Nobody has to make more of them first.
+#[test]
+fn rows_that_wait_go_as_soon_as_the_link_is_back() {
+    let world = World::new("tumble", &["dev1"]);
+    let mut written = dense(0, 15_000);
+    world.write("dev1", &written);
+    let agent = world.agent("dev1", &[&MANY[..], &MERGE, &["--follow"]].concat());
+    let mut next = 15_000;
+    Wait::block("all is read, and rows wait", || {
+        let status = agent.status();
+        let is_read = status["inputBytes"] == written.len();
+        let waits = number(&status, "waitingRows") > 0;
+        if is_read && !waits {
+            // They have just become a frame.
+            let more = dense(next, 10);
+            append(&world.input("dev1"), &more);
+            (next, written) = (next + 10, written.clone() + &more);
+        }
+        is_read && waits
+    });
+    let gateway = world.gateway(&[]);
+    Wait::block("none waits, and the gateway has all", || {
+        let status = agent.status();
+        number(&status, "waitingRows") == 0 && status["acknowledged"] == status["next"]
+    });
+    let status = agent.status();
+    assert_eq!(status["watermark"], gateway.status()["streams"][0]["sites"][0]["watermark"]);
+    let rows = number(&status, "rows") - number(&status, "mergedRows");
+    assert_eq!(found(&world).1 as u64, rows, "{status}");
+}
+
+/// Local control sees the same as with any other policy.
+#[test]
+fn rows_on_the_site_s_broker_are_not_merged() {
+    let (world, broker) = (World::new("tumble", &["dev1"]), Broker::start());
+    world.write("dev1", &dense(0, 12_000));
+    let publish = ["--publish", "rooms/parts", "--publish-to", &broker.url()];
+    let agent = world.agent("dev1", &[&MANY[..], &MERGE, &publish].concat());
+    Wait::block("all is read, and published", || {
+        let status = agent.status();
+        status["finished"] == true && status["publish"]["waitingRows"] == 0
+    });
+    let status = agent.status();
+    let rows = world.expected_with("dev1", &TUMBLE, &MANY);
+    let rows: Vec<String> =
+        rows.iter().map(|row| format!("{{{}}}", row.strip_suffix(',').unwrap())).collect();
+    assert_eq!(number(&status, "rows"), rows.len() as u64, "{status}");
+    assert_eq!(broker.taken("rooms/parts"), rows);
+    let admin = agent.said["admin"].as_str().unwrap();
+    let metrics = afterbay_edge_monitor::get(admin, "/metrics").unwrap();
+    let merged = number(&status, "mergedRows");
+    let of = "{site=\"dev1\",stream=\"edge_partials\"}";
+    for line in [
+        format!("edge_agent_merged_rows_total{of} {merged}\n"),
+        format!("edge_agent_waiting_rows{of} 0\n"),
+        format!("edge_agent_held{of} 0\n"),
+    ] {
+        assert!(metrics.contains(&line), "{metrics}");
+    }
+    let _gateway = world.gateway(&[]);
+    let (code, error) = agent.end();
+    assert_eq!(code, 0, "{error}");
+    let (totals, parts) = expected(&world, &MANY);
+    let (sent, sent_rows) = found(&world);
+    assert_eq!(sent, totals);
+    assert_eq!(sent_rows as u64 + merged, parts as u64);
 }
 
 #[test]
