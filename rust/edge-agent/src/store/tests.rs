@@ -181,7 +181,7 @@ fn parts() -> afterbay_edge_plan::Pipeline {
 fn event(number: u64, salt: u64, output: &mut impl afterbay_edge_exec::Output) {
     let random = (number + 1).wrapping_mul(salt | 1).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 20;
     let now = i64::try_from(number).unwrap() * 500;
-    if random % 7 == 0 {
+    if random.is_multiple_of(7) {
         return output.watermark(now);
     }
     let [room, value] = [random % 3, random % 1000].map(|number| number.cast_signed());
