@@ -215,7 +215,9 @@ fn rows_that_wait_go_as_soon_as_the_link_is_back() {
         number(&status, "waitingRows") == 0 && status["acknowledged"] == status["next"]
     });
     let status = agent.status();
-    assert_eq!(status["watermark"], gateway.status()["streams"][0]["sites"][0]["watermark"]);
+    Wait::block("the gateway shows the site's watermark", || {
+        gateway.status()["streams"][0]["sites"][0]["watermark"] == status["watermark"]
+    });
     let rows = number(&status, "rows") - number(&status, "mergedRows");
     assert_eq!(found(&world).1 as u64, rows, "{status}");
 }
