@@ -9,8 +9,8 @@ use afterbay_edge_exec::{EvalError, Reader, Run};
 use afterbay_edge_mqtt::{Monitor, Publisher, PublisherMonitor, Subscriber};
 use afterbay_edge_plan::Pipeline;
 
-use crate::batch::Batch;
 use crate::error::{AgentError, Result};
+use crate::gathered::{Gathered, Taken};
 use crate::input::{Lines, Next};
 use crate::options::{AgentOptions, Input};
 use crate::publish::{Local, Mover};
@@ -176,7 +176,9 @@ struct Worker<'a> {
     sequence: Option<Sequence>,
     run: Run,
     late_rows: Arc<AtomicU64>,
-    batch: Batch,
+    gathered: Gathered,
+    /// Whether rows wait in the state for others.
+    keeps: bool,
     finished: bool,
     /// When the first of what is not committed came, and when input was read that is not.
     waits_since: Option<Instant>,
@@ -203,6 +205,8 @@ impl<'a> Worker<'a> {
             Some(columns) => Sequence::load(columns, &state.input).map(Some),
             None => Sequence::none(&state.input).map(|()| None),
         };
+        let gathered = Gathered::open(store, pipeline, &state, &failed)?;
+        let waits = !state.kept.bytes.is_empty();
         Ok(Self {
             store,
             linger: options.linger,
@@ -212,9 +216,10 @@ impl<'a> Worker<'a> {
             sequence: sequence.map_err(failed)?,
             run,
             late_rows: Arc::default(),
-            batch: Batch::new(pipeline.output().to_vec(), state.watermark),
+            keeps: gathered.has_waiting(),
+            gathered,
             finished: state.finished,
-            waits_since: None,
+            waits_since: waits.then(Instant::now),
             read_since: None,
             commit_took: Duration::ZERO,
         })
@@ -233,7 +238,7 @@ impl<'a> Worker<'a> {
                 Next::Line => self.take()?,
                 Next::Nothing => self.store.drop_old()?,
                 Next::End => {
-                    let finished = self.run.finish(&mut self.batch);
+                    let finished = self.run.finish(&mut self.gathered);
                     finished.map_err(|error| self.input.wrong(error))?;
                     self.finished = true;
                 }
@@ -252,7 +257,7 @@ impl<'a> Worker<'a> {
         }
         let now = Instant::now();
         self.read_since.get_or_insert(now);
-        if !self.batch.is_empty() {
+        if !self.gathered.is_empty() {
             self.waits_since.get_or_insert(now);
         }
         Ok(())
@@ -274,7 +279,7 @@ impl<'a> Worker<'a> {
             }
             Seen::Full(what) => return Err(AgentError::Keys(what)),
         }
-        self.run.push(&row, &mut self.batch).map_err(|error| match error {
+        self.run.push(&row, &mut self.gathered).map_err(|error| match error {
             // No matter of this row: without it, the next one would have the same.
             EvalError::Groups { .. } => AgentError::Keys(error.to_string()),
             error => self.input.wrong(error),
@@ -289,9 +294,11 @@ impl<'a> Worker<'a> {
         }
         let longer = self.linger.max(SHARE * self.commit_took);
         let again = if self.input.is_file() { longer.max(AGAIN) } else { longer };
-        let patience = if self.batch.rows() > 0 { self.linger } else { longer };
+        // What waits in the state is written by each commit.
+        let patience = if self.gathered.rows() > 0 && !self.keeps { self.linger } else { longer };
         self.finished
-            || self.batch.is_large()
+            || self.gathered.is_large()
+            || (self.keeps && !self.store.is_behind())
             || self.waits_since.is_some_and(|since| since.elapsed() >= patience)
             || self.read_since.is_some_and(|since| since.elapsed() >= again)
             || self.input.messages().is_some_and(Subscriber::is_waited_for)
@@ -299,9 +306,14 @@ impl<'a> Worker<'a> {
 
     fn commit(&mut self) -> Result<()> {
         let began = Instant::now();
-        let (rows, watermark) = (self.batch.rows(), self.batch.watermark());
+        let keeps = !self.finished && self.store.is_behind();
+        let Taken { parts, published, rows, watermark, kept, merged } = self.gathered.take(keeps);
+        self.keeps = self.gathered.has_waiting();
         let progress = Progress {
-            parts: self.batch.take(),
+            parts,
+            published,
+            kept,
+            merged,
             rows,
             watermark,
             finished: self.finished,

@@ -32,7 +32,6 @@ pub(crate) struct Batch {
     watermark: i64,
     /// Whether no line says it yet.
     moved: bool,
-    rows: u64,
     bytes: usize,
 }
 
@@ -46,7 +45,6 @@ impl Batch {
             before: watermark,
             watermark,
             moved: false,
-            rows: 0,
             bytes: 0,
         }
     }
@@ -54,15 +52,6 @@ impl Batch {
     /// The last watermark that came out.
     pub(crate) fn watermark(&self) -> i64 {
         self.watermark
-    }
-
-    /// Rows in it.
-    pub(crate) fn rows(&self) -> u64 {
-        self.rows
-    }
-
-    pub(crate) fn is_empty(&self) -> bool {
-        self.rows == 0 && !self.moved
     }
 
     /// Whether it is as much as a frame.
@@ -83,7 +72,7 @@ impl Batch {
         } else if !self.lines.is_empty() {
             self.end();
         }
-        (self.rows, self.bytes) = (0, 0);
+        self.bytes = 0;
         std::mem::take(&mut self.parts)
     }
 
@@ -112,7 +101,6 @@ impl Output for Batch {
         let before = self.lines.len();
         write_row(&self.fields, row, &mut self.lines);
         self.lines.push('\n');
-        self.rows += 1;
         self.bytes += self.lines.len() - before;
         if self.lines.len() >= FRAME_BYTES {
             self.end();

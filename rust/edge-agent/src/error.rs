@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use afterbay_edge_exec::NoParts;
 use afterbay_edge_link::LinkError;
 use afterbay_edge_mqtt::Refused;
 use afterbay_edge_outbox::OutboxError;
@@ -29,6 +30,11 @@ pub enum AgentError {
         /// What is wrong.
         reason: String,
     },
+    /// Nothing of this plan can be merged.
+    #[error(
+        "merge is no policy for a full outbox here: {0}. Hold the source (--when-full hold), or let the oldest go (--when-full drop-oldest)"
+    )]
+    Merge(NoParts),
     /// Rows have more keys than can be remembered.
     #[error("{0}")]
     Keys(String),

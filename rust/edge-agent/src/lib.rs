@@ -21,13 +21,18 @@
 //!
 //! # Full
 //! The outbox has a limit. With [`WhenFull::Hold`] no more input is read until there is room; with [`WhenFull::DropOldest`] the
-//! oldest file of the outbox goes, and the gateway is told which numbers will never come. A full disk holds in both cases.
+//! oldest file of the outbox goes, and the gateway is told which numbers will never come. A full disk holds in all cases.
+//!
+//! With [`WhenFull::Merge`], rows wait in the state instead of in frames as soon as much is to be sent, and parts of one key and
+//! slice become one there (`gathered`). Frames are never changed: whoever has sent one sends it again as it was. When all that may
+//! wait does so, and the outbox is full, no more input is read.
 //!
 //! Two threads and one for what the gateway says; no clock decides what rows are.
 
 mod agent;
 mod batch;
 mod error;
+mod gathered;
 mod input;
 mod options;
 mod publish;

@@ -45,6 +45,9 @@ pub enum WhenFull {
     Hold,
     /// The oldest goes, and the gateway is told.
     DropOldest,
+    /// Parts of one key and slice are merged before they are written, from a quarter of the bytes on; then as `Hold`. Only where the
+    /// lower half ends in an aggregate of parts.
+    Merge,
 }
 
 /// Where the gateway is, and how it is known.

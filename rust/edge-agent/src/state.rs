@@ -3,11 +3,11 @@
 //! ```text
 //!  0        4      5        9
 //!  +--------+------+--------+--------------------------------------------------------+
-//!  | "ABES" | 2, 3 | CRC32C | numbers, and what the run remembers                       |      big-endian
+//!  | "ABES" | 2..4 | CRC32C | numbers, and what the run remembers                       |      big-endian
 //!  +--------+------+--------+--------------------------------------------------------+
 //! ```
-//! 3 has the last numbers of rows between them, with their length (u32) in front; 2 is written if there are none. 1, of older
-//! agents, is read.
+//! 3 has the last numbers of rows between them, with their length (u32) in front; 2 is written if there are none. 4 has, behind
+//! those, rows that were merged and that wait for it; it is written if there are or were some. 1, of older agents, is read.
 //!
 //! It is replaced as a whole: written beside, synced, renamed, and the folder synced.
 
@@ -22,6 +22,8 @@ const MAGIC: [u8; 5] = *b"ABES\x02";
 const MAGIC_1: [u8; 5] = *b"ABES\x01";
 /// With the last numbers of rows.
 const MAGIC_3: [u8; 5] = *b"ABES\x03";
+/// With rows that wait, and how many were merged.
+const MAGIC_4: [u8; 5] = *b"ABES\x04";
 const FILE: &str = "state";
 const HEAD_BYTES: usize = 9;
 
@@ -46,6 +48,15 @@ pub(crate) struct Gap {
     pub(crate) rows: u64,
 }
 
+/// Rows that came out of the run and are in no frame yet, since parts of them may still come.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Kept {
+    /// How many.
+    pub(crate) rows: u64,
+    /// As `edge-exec` saves them; empty if nothing waits.
+    pub(crate) bytes: Vec<u8>,
+}
+
 /// What a site remembers.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct State {
@@ -66,6 +77,10 @@ pub(crate) struct State {
     pub(crate) gap: Option<Gap>,
     pub(crate) gaps: u64,
     pub(crate) dropped_rows: u64,
+    /// Rows that were merged into others, and are in no frame.
+    pub(crate) merged_rows: u64,
+    /// Rows that wait for others.
+    pub(crate) kept: Kept,
     /// The last numbers of rows, if they have some.
     pub(crate) input: Vec<u8>,
     /// What the run remembers.
@@ -82,10 +97,11 @@ impl State {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(failed(error.to_string())),
         };
-        let is_known = [MAGIC_1, MAGIC, MAGIC_3].iter().any(|magic| bytes.starts_with(magic));
+        let is_known =
+            [MAGIC_1, MAGIC, MAGIC_3, MAGIC_4].iter().any(|magic| bytes.starts_with(magic));
         if bytes.starts_with(&MAGIC[..4]) && !is_known {
             let found = bytes.get(4).copied().unwrap_or(0);
-            let versions = format!("{} or {}", MAGIC[4], MAGIC_3[4]);
+            let versions = format!("{} to {}", MAGIC[4], MAGIC_4[4]);
             return Err(failed(format!(
                 "it is of version {found}, and this agent writes {versions}; go on with the agent that wrote it, or move the data folder away: a new epoch begins, and the input is read anew"
             )));
@@ -107,7 +123,14 @@ impl State {
     }
 
     fn encode(&self) -> Vec<u8> {
-        let mut out = if self.input.is_empty() { MAGIC } else { MAGIC_3 }.to_vec();
+        let merges = self.merged_rows > 0 || !self.kept.bytes.is_empty();
+        let has_numbers = merges || !self.input.is_empty();
+        let magic = match (merges, has_numbers) {
+            (true, _) => MAGIC_4,
+            (false, true) => MAGIC_3,
+            (false, false) => MAGIC,
+        };
+        let mut out = magic.to_vec();
         out.extend_from_slice(&[0; 4]);
         let (head, tail) = (self.place.head, self.place.tail);
         for number in [self.fingerprint, head.0, head.1, tail.0, tail.1] {
@@ -132,9 +155,15 @@ impl State {
         ] {
             out.extend_from_slice(&number.to_be_bytes());
         }
-        if !self.input.is_empty() {
+        if has_numbers {
             out.extend_from_slice(&(self.input.len() as u32).to_be_bytes());
             out.extend_from_slice(&self.input);
+        }
+        if merges {
+            out.extend_from_slice(&self.merged_rows.to_be_bytes());
+            out.extend_from_slice(&self.kept.rows.to_be_bytes());
+            out.extend_from_slice(&(self.kept.bytes.len() as u32).to_be_bytes());
+            out.extend_from_slice(&self.kept.bytes);
         }
         out.extend_from_slice(&self.run);
         let checksum = checksum(out[4], &out[HEAD_BYTES..]).to_be_bytes();
@@ -146,7 +175,7 @@ impl State {
         let (magic, rest) = bytes.split_first_chunk::<5>()?;
         let (checksum, mut rest) = rest.split_first_chunk::<4>()?;
         let is_first = *magic == MAGIC_1;
-        let is_known = [MAGIC_1, MAGIC, MAGIC_3].contains(magic);
+        let is_known = [MAGIC_1, MAGIC, MAGIC_3, MAGIC_4].contains(magic);
         if !is_known || self::checksum(magic[4], rest).to_be_bytes() != *checksum {
             return None;
         }
@@ -162,9 +191,17 @@ impl State {
             (*number, rest) = (u64::from_be_bytes(*bytes), behind);
         }
         let mut input: &[u8] = &[];
-        if *magic == MAGIC_3 {
-            let (bytes, behind) = rest.split_first_chunk::<4>()?;
-            (input, rest) = behind.split_at_checked(u32::from_be_bytes(*bytes) as usize)?;
+        if *magic == MAGIC_3 || *magic == MAGIC_4 {
+            (input, rest) = with_length(rest)?;
+        }
+        let (mut merged_rows, mut kept) = (0, Kept::default());
+        if *magic == MAGIC_4 {
+            let (merged, behind) = rest.split_first_chunk::<8>()?;
+            let (rows, behind) = behind.split_first_chunk::<8>()?;
+            let (bytes, behind) = with_length(behind)?;
+            merged_rows = u64::from_be_bytes(*merged);
+            kept = Kept { rows: u64::from_be_bytes(*rows), bytes: bytes.to_vec() };
+            rest = behind;
         }
         let [fingerprint, head_bytes, head_checksum, tail_bytes, tail_checksum] = words;
         let [
@@ -201,16 +238,24 @@ impl State {
             gap: (to > from).then_some(Gap { from, to, rows: gap_rows }),
             gaps,
             dropped_rows,
+            merged_rows,
+            kept,
             input: input.to_vec(),
             run: rest.to_vec(),
         })
     }
 }
 
+/// Bytes that have their length in front, and what is behind them.
+fn with_length(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+    let (length, behind) = bytes.split_first_chunk::<4>()?;
+    behind.split_at_checked(u32::from_be_bytes(*length) as usize)
+}
+
 /// Of the version too, since 3.
 fn checksum(version: u8, content: &[u8]) -> u32 {
     let mut digest = crc_fast::Digest::new(crc_fast::CrcAlgorithm::Crc32Iscsi);
-    if version == MAGIC_3[4] {
+    if version >= MAGIC_3[4] {
         digest.update(&[version]);
     }
     digest.update(content);
@@ -239,6 +284,8 @@ mod tests {
             gap: Some(Gap { from: 10, to: 12, rows: 13 }),
             gaps: 14,
             dropped_rows: 15,
+            merged_rows: 0,
+            kept: Kept::default(),
             input: Vec::new(),
             run: vec![16, 17],
         };
@@ -246,17 +293,25 @@ mod tests {
         let state = State { input: vec![21, 22, 23], ..state };
         state.write(folder.path()).unwrap();
         assert_eq!(State::read(folder.path()).unwrap(), Some(state.clone()));
-        let bytes = state.encode();
-        for index in 0..bytes.len() {
-            let mut changed = bytes.clone();
-            changed[index] ^= 1;
-            assert_eq!(State::decode(&changed), None, "byte {index}");
-            assert_eq!(State::decode(&bytes[..index]), None, "{index} bytes");
+        let kept = Kept { rows: 24, bytes: vec![25, 26] };
+        let merging = [
+            State { merged_rows: 27, kept, ..state.clone() },
+            State { merged_rows: 28, input: Vec::new(), ..state.clone() },
+        ];
+        for state in merging.iter().chain([&state]) {
+            let bytes = state.encode();
+            assert_eq!(State::decode(&bytes).as_ref(), Some(state));
+            for index in 0..bytes.len() {
+                let mut changed = bytes.clone();
+                changed[index] ^= 1;
+                assert_eq!(State::decode(&changed), None, "byte {index}");
+                assert_eq!(State::decode(&bytes[..index]), None, "{index} bytes");
+            }
         }
-        std::fs::write(folder.path().join(FILE), b"ABES\x04").unwrap();
+        std::fs::write(folder.path().join(FILE), b"ABES\x05").unwrap();
         let error = State::read(folder.path()).unwrap_err().to_string();
         assert!(
-            error.contains("state: it is of version 4, and this agent writes 2 or 3;"),
+            error.contains("state: it is of version 5, and this agent writes 2 to 4;"),
             "{error}"
         );
         // An agent of version 1 had no last bytes of the input, nothing acknowledged, and an epoch of its own.

@@ -79,9 +79,9 @@ pub struct AgentStatus {
     pub next: u64,
     /// Frames that the gateway has.
     pub acknowledged: u64,
-    /// Rows in all frames of this epoch.
+    /// Rows of this epoch: in all frames, merged and waiting.
     pub rows: u64,
-    /// The last watermark that is committed, ms.
+    /// The last watermark in frames, ms.
     pub watermark: i64,
     /// Bytes of the input so far.
     pub input_bytes: u64,
@@ -97,6 +97,10 @@ pub struct AgentStatus {
     pub gaps: u64,
     /// Rows that were dropped, at most.
     pub dropped_rows: u64,
+    /// Rows that were merged into others of their key and slice, and so were not sent.
+    pub merged_rows: u64,
+    /// Rows that are in no frame yet, since others of their key and slice may still be merged into them.
+    pub waiting_rows: u64,
     /// Rows that were dropped as late, as Flink drops them, where results are final here.
     pub late_rows: u64,
     /// Why nothing is read just now.
@@ -122,7 +126,7 @@ impl AgentStatus {
     /// As Prometheus reads it.
     pub fn to_prometheus(&self) -> String {
         let age = self.outbox_age().unwrap_or_default().as_secs_f64();
-        let values: [(&str, &str, String); 14] = [
+        let values: [(&str, &str, String); 16] = [
             ("epoch", "gauge", self.epoch.to_string()),
             ("next_sequence", "gauge", self.next.to_string()),
             ("acknowledged_sequence", "gauge", self.acknowledged.to_string()),
@@ -134,6 +138,8 @@ impl AgentStatus {
             ("outbox_age_seconds", "gauge", age.to_string()),
             ("gaps_total", "counter", self.gaps.to_string()),
             ("dropped_rows_total", "counter", self.dropped_rows.to_string()),
+            ("merged_rows_total", "counter", self.merged_rows.to_string()),
+            ("waiting_rows", "gauge", self.waiting_rows.to_string()),
             ("late_rows_total", "counter", self.late_rows.to_string()),
             ("held", "gauge", u8::from(self.held.is_some()).to_string()),
             ("link_up", "gauge", u8::from(self.link == LinkStatus::Up).to_string()),
@@ -162,7 +168,8 @@ impl AgentStatus {
             "watermark": self.watermark, "inputBytes": self.input_bytes, "finished": self.finished,
             "outboxBytes": self.outbox_bytes, "outboxBytesMax": self.outbox_bytes_max,
             "outboxAgeSeconds": self.outbox_age().map(|age| age.as_secs_f64()),
-            "gaps": self.gaps, "droppedRows": self.dropped_rows, "lateRows": self.late_rows,
+            "gaps": self.gaps, "droppedRows": self.dropped_rows, "mergedRows": self.merged_rows,
+            "waitingRows": self.waiting_rows, "lateRows": self.late_rows,
             "held": self.held,
             "linkUp": up, "linkError": why, "connections": self.connections,
             "mqtt": self.messages.as_ref().map(MessagesStatus::to_json),

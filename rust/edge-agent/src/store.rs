@@ -17,7 +17,7 @@ use crate::batch::Part;
 use crate::error::{AgentError, Result};
 use crate::options::{AgentOptions, WhenFull};
 use crate::publish::Local;
-use crate::state::{Gap, State};
+use crate::state::{Gap, Kept, State};
 use crate::status::{AgentStatus, LinkStatus};
 
 /// How long somebody waits until a disk is tried again.
@@ -25,10 +25,21 @@ const DISK_RETRY: Duration = Duration::from_millis(500);
 /// A file of the outbox is so much of all: as much goes at once.
 const FILES: u64 = 16;
 
+/// Above one part of so many, rows wait to be merged. A link that is well has an eighth at most.
+const BEHIND: u64 = 4;
+/// Rows that wait to be merged are so much of all, and not more than that: each commit writes them.
+const WAITING_BYTES_MAX: u64 = 1 << 20;
+
 /// What a commit changes of the state.
 #[derive(Debug, Clone)]
 pub(crate) struct Progress {
     pub(crate) parts: Vec<Part>,
+    /// For the site's broker, if those are others.
+    pub(crate) published: Option<Vec<Part>>,
+    /// Rows that wait.
+    pub(crate) kept: Kept,
+    /// Rows that were merged since the last commit.
+    pub(crate) merged: u64,
     pub(crate) rows: u64,
     pub(crate) watermark: i64,
     pub(crate) finished: bool,
@@ -153,8 +164,14 @@ impl Store {
             match self.try_commit(&mut inner, progress) {
                 Ok(()) => break,
                 Err(OutboxError::Full { bytes, bytes_max }) => {
+                    let merges = match self.when_full {
+                        WhenFull::Merge => {
+                            ", and rows that wait have been merged as far as they can be"
+                        }
+                        WhenFull::Hold | WhenFull::DropOldest => "",
+                    };
                     inner.held = Some(format!(
-                        "the outbox has {bytes} bytes of {bytes_max} that are allowed"
+                        "the outbox has {bytes} bytes of {bytes_max} that are allowed{merges}"
                     ));
                     self.show(&inner);
                     inner = self.wait(inner, Duration::MAX);
@@ -199,6 +216,8 @@ impl Store {
             position: outbox.next(),
             watermark: progress.watermark,
             rows: inner.state.rows + progress.rows,
+            merged_rows: inner.state.merged_rows + progress.merged,
+            kept: progress.kept.clone(),
             finished: progress.finished,
             acknowledged: inner.acknowledged,
             place: progress.place.clone(),
@@ -207,7 +226,7 @@ impl Store {
             ..inner.state.clone()
         };
         let Some(local) = &self.local else { return self.save(inner, state) };
-        local.append(inner.state.rows, &progress.parts);
+        local.append(inner.state.rows, progress.published.as_ref().unwrap_or(&progress.parts));
         self.save(inner, state)?;
         local.commit();
         Ok(())
@@ -257,7 +276,11 @@ impl Store {
 
     /// Sees to it that so many bytes may be written. What is larger than all that is allowed goes when nothing else is left.
     fn make_room(&self, inner: &mut Inner, bytes: u64) -> std::result::Result<(), OutboxError> {
-        let bytes_max = self.settings.bytes_max;
+        let bytes_max = match self.when_full {
+            // The rest is for rows that wait, which are in the state.
+            WhenFull::Merge => self.settings.bytes_max - waiting_bytes(self.settings.bytes_max),
+            WhenFull::Hold | WhenFull::DropOldest => self.settings.bytes_max,
+        };
         loop {
             let Some(outbox) = &inner.outbox else { return Err(self.broken()) };
             let held = outbox.bytes();
@@ -266,10 +289,26 @@ impl Store {
                 return Ok(());
             }
             match self.when_full {
-                WhenFull::Hold => return Err(OutboxError::Full { bytes: held, bytes_max }),
+                WhenFull::Hold | WhenFull::Merge => {
+                    return Err(OutboxError::Full { bytes: held, bytes_max });
+                }
                 WhenFull::DropOldest => self.drop_oldest(inner)?,
             }
         }
+    }
+
+    /// How many bytes of rows may wait to be merged, if they are.
+    pub(crate) fn waiting_bytes(&self) -> Option<usize> {
+        let bytes = waiting_bytes(self.settings.bytes_max);
+        // Below 2^20.
+        (self.when_full == WhenFull::Merge).then_some(bytes as usize)
+    }
+
+    /// Whether so much is to be sent that rows may as well wait for others.
+    pub(crate) fn is_behind(&self) -> bool {
+        let inner = self.lock();
+        let bytes = inner.outbox.as_ref().map_or(0, Outbox::bytes);
+        inner.acknowledged < inner.state.position && bytes >= self.settings.bytes_max / BEHIND
     }
 
     /// Drops the first file, and says so in the state before.
@@ -366,8 +405,9 @@ impl Store {
     /// Rows of this epoch in front of a position, at most.
     pub(crate) fn rows_before(&self, position: u64) -> Result<u64> {
         let inner = self.lock();
-        let Some(outbox) = &inner.outbox else { return Ok(inner.state.rows) };
-        Ok(inner.state.rows - rows_of(outbox, position, inner.state.position)?)
+        let in_frames = inner.state.rows - inner.state.merged_rows - inner.state.kept.rows;
+        let Some(outbox) = &inner.outbox else { return Ok(in_frames) };
+        Ok(in_frames - rows_of(outbox, position, inner.state.position)?)
     }
 
     /// A place to send from.
@@ -515,6 +555,8 @@ fn status_of(
         oldest: outbox.and_then(Outbox::oldest_age).filter(|_| waits),
         gaps: inner.state.gaps,
         dropped_rows: inner.state.dropped_rows,
+        merged_rows: inner.state.merged_rows,
+        waiting_rows: inner.state.kept.rows,
         late_rows: 0,
         held: inner.held.clone(),
         link: inner.link.clone(),
@@ -523,6 +565,11 @@ fn status_of(
         publish: None,
         since,
     }
+}
+
+/// Of an outbox of so many, how many are for rows that wait.
+fn waiting_bytes(bytes_max: u64) -> u64 {
+    (bytes_max / FILES).min(WAITING_BYTES_MAX)
 }
 
 /// Whether a disk may take it later.

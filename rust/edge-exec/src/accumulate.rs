@@ -109,6 +109,32 @@ pub(crate) fn merge(part: &Part, accumulated: &mut Value, other: &Value) -> Resu
     Ok(())
 }
 
+/// What two parts are together, if whoever merges them with more has the same in the end as of the two of them: none where the order
+/// could be seen.
+pub(crate) fn merged(parts: &[Part], left: &[Value], right: &[Value]) -> Option<Vec<Value>> {
+    let one = |((part, left), right): ((&Part, &Value), &Value)| {
+        let is_extreme =
+            matches!(part.accumulator, Accumulator::Min { .. } | Accumulator::Max { .. });
+        if is_extreme && (is_nan(left) || is_nan(right)) {
+            return None;
+        }
+        let mut sum = left.clone();
+        merge(part, &mut sum, right).ok()?;
+        // Too many digits: in Flink, that is null, and the next part is added to nothing.
+        let is_lost = sum.is_null() && !(left.is_null() && right.is_null());
+        (!is_lost).then_some(sum)
+    };
+    parts.iter().zip(left).zip(right).map(one).collect()
+}
+
+fn is_nan(value: &Value) -> bool {
+    match value {
+        Value::Float(number) => number.is_nan(),
+        Value::Double(number) => number.is_nan(),
+        _ => false,
+    }
+}
+
 fn one_more(accumulated: &Value) -> Result<Option<Value>> {
     let Value::Whole(count) = accumulated else { return Err(EvalError::Type) };
     Ok(Some(Value::Whole(count.wrapping_add(1))))

@@ -29,6 +29,7 @@ mod saved;
 mod sessions;
 mod slices;
 mod text;
+mod waiting;
 
 pub use error::EvalError;
 pub use eval::{eval, holds};
@@ -37,3 +38,4 @@ pub use output::write_row;
 pub use run::{END_OF_INPUT, Flush, Output, Run, Settings};
 pub use saved::SavedError;
 pub use slices::{is_over, next_trigger, slice_end, start, windows};
+pub use waiting::{NoParts, Waiting};

@@ -1,6 +1,6 @@
 //! Slices of windows, and when they are over (`SliceAssigners`, `TimeWindowUtil`). All times are ms of UTC.
 
-use afterbay_edge_plan::{Value, Window, Windowing};
+use afterbay_edge_plan::{Assignment, Value, Window, Windowing};
 
 use crate::error::EvalError;
 
@@ -18,6 +18,26 @@ pub fn slice_end(windowing: &Windowing, time: i64) -> i64 {
 /// Whether the watermark says that all before this end has come (`isWindowFired`).
 pub fn is_over(end: i64, watermark: i64) -> bool {
     end != i64::MAX && watermark >= end.wrapping_sub(1)
+}
+
+/// How many of the windows that have a slice are over. -1 if only the watermark says so that is there before the first one: in
+/// Flink, nothing is over by that.
+pub(crate) fn windows_over(windowing: &Windowing, end: i64, watermark: i64) -> i64 {
+    if !is_over(end, watermark) {
+        return 0;
+    }
+    if watermark <= 0 {
+        return -1;
+    }
+    let (last, step) = match (windowing.assignment, windowing.window) {
+        (Assignment::Attached { .. }, _) | (_, Window::Tumbling { .. }) => (end, 1),
+        (_, Window::Hopping { size, slide, .. }) => (end.saturating_add(size - slide), slide),
+        (_, Window::Cumulative { max_size, step, offset }) => {
+            (start(end.wrapping_sub(1), offset, max_size).saturating_add(max_size), step)
+        }
+    };
+    let reached = watermark.saturating_add(1).min(last);
+    reached.wrapping_sub(end) / step + 1
 }
 
 /// The next watermark at which a slice may be over (`getNextTriggerWatermarkWithOffset`, in UTC).

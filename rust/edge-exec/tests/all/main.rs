@@ -12,4 +12,5 @@ mod like;
 mod logic;
 mod sessions;
 mod support;
+mod waiting;
 mod windows;

@@ -7,9 +7,9 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use afterbay_edge_agent::{
-    Agent, AgentOptions, AgentStatus, Handle, Input, Link, LinkStatus, WhenFull,
+    Agent, AgentError, AgentOptions, AgentStatus, Handle, Input, Link, LinkStatus, WhenFull,
 };
-use afterbay_edge_exec::Settings;
+use afterbay_edge_exec::{Settings, Waiting};
 use afterbay_edge_link::{Limits, SiteKey, client_config, plain_frames, server_name};
 use afterbay_edge_monitor::Answer;
 use afterbay_edge_mqtt::BrokerLink;
@@ -94,7 +94,8 @@ pub(crate) struct AgentArgs {
     /// What waits for longer is dropped, with --when-full drop-oldest
     #[arg(long, value_name = "DURATION", default_value = "7d", value_parser = duration)]
     outbox_age: Duration,
-    /// What happens when it is full: hold reads no more input, drop-oldest drops what is oldest, and reports the gap
+    /// What happens when it is full: hold reads no more input; drop-oldest drops what is oldest, and reports the gap; merge adds up
+    /// parts of one key and slice while they wait, and then holds
     #[arg(long, value_name = "POLICY", default_value = "hold")]
     when_full: WhenFullArg,
     /// Frames that were acknowledged and that the gateway has not, as the agent has said when it refused the gateway: it goes on
@@ -116,6 +117,7 @@ pub(crate) struct AgentArgs {
 enum WhenFullArg {
     Hold,
     DropOldest,
+    Merge,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -134,6 +136,11 @@ pub(crate) fn run(args: AgentArgs) -> Result<()> {
     let ends = on_end(args.while_stdin_open)?;
     let (_, cut) = read_plan(&args.lower.plan, &args.lower.local)?;
     let (pipeline, scan) = args.lower.select(&cut)?;
+    if matches!(args.when_full, WhenFullArg::Merge)
+        && let Err(why) = Waiting::of(pipeline, 0)
+    {
+        return Err(Failed::Usage(AgentError::Merge(why).to_string()));
+    }
     let (scan, sequence) = match args.mqtt.sequence(scan)? {
         Some((scan, columns)) => (scan, Some(columns)),
         None => (scan.clone(), None),
@@ -179,6 +186,7 @@ pub(crate) fn run(args: AgentArgs) -> Result<()> {
         when_full: match args.when_full {
             WhenFullArg::Hold => WhenFull::Hold,
             WhenFullArg::DropOldest => WhenFull::DropOldest,
+            WhenFullArg::Merge => WhenFull::Merge,
         },
         accept_gap: args.accept_gap,
     };

@@ -89,6 +89,14 @@ fn agent(status: &Json) -> String {
             number("gaps")
         );
     }
+    if number("mergedRows") > 0 || number("waitingRows") > 0 {
+        let _ = writeln!(
+            text,
+            "  merged     {} rows into others of their key and slice, {} wait for more",
+            number("mergedRows"),
+            number("waitingRows")
+        );
+    }
     if number("lateRows") > 0 {
         let _ =
             writeln!(text, "  late       {} rows, dropped as Flink drops them", number("lateRows"));

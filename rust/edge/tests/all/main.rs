@@ -6,6 +6,7 @@ mod broker;
 mod finals;
 mod kill;
 mod link;
+mod merge;
 mod mosquitto;
 mod mqtt;
 mod mqtts;

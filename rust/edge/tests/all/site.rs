@@ -184,12 +184,23 @@ impl World {
 
     /// Rows that a site's lower half gives for the whole input, as the gateway writes them, but for the watermark.
     pub(crate) fn expected(&self, site: &str, columns: &[&str]) -> Vec<String> {
+        self.expected_with(site, columns, &["--flush", "over"])
+    }
+
+    /// The same, of a run with these arguments.
+    pub(crate) fn expected_with(
+        &self,
+        site: &str,
+        columns: &[&str],
+        arguments: &[&str],
+    ) -> Vec<String> {
         let (code, out, err) = run(program()
-            .args(["exec", "--flush", "over", "--site", site, "--plan"])
+            .args(["exec", "--site", site, "--plan"])
             .arg(&self.plan)
             .arg("--input")
             .arg(self.input(site))
-            .args(self.local));
+            .args(self.local)
+            .args(arguments));
         assert!(code == 0 && (err.is_empty() || err.contains("late rows were dropped")), "{err}");
         let rows = out.lines().filter_map(|line| line.strip_prefix("{\"row\":"));
         let rows = rows.map(|row| {

@@ -151,7 +151,8 @@ final class Comparison {
     }
 
     /**
-     * Fails if rows of one of these cases are not those of the whole job, or are so few that this says nothing.
+     * Fails if rows of one of these cases are not those of the whole job, or are so few that this
+     * says nothing.
      *
      * @param count of cases
      * @param sent what goes from sites to the cloud
