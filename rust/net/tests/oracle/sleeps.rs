@@ -30,7 +30,7 @@ print("ended", flush=True)
 sys.stdin.readline()
 "#;
 /// A thread that never sleeps is not found asleep so many times in a row.
-const LOOKS: usize = 50;
+pub(crate) const LOOKS: usize = 50;
 
 /// `/proc` of the thread.
 fn thread_of(process: u32) -> String {
@@ -43,7 +43,7 @@ fn thread_of(process: u32) -> String {
 }
 
 /// What the kernel says of the thread in a line that begins so.
-fn said(thread: &str, name: &str) -> String {
+pub(crate) fn said(thread: &str, name: &str) -> String {
     let status = fs::read_to_string(format!("{thread}/status")).unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix(name));
     line.unwrap().trim().to_owned()
