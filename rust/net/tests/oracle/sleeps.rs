@@ -29,6 +29,8 @@ end.shutdown(socket.SHUT_WR)
 print("ended", flush=True)
 sys.stdin.readline()
 "#;
+/// In two seconds, a thread that looks each millisecond sleeps far more often, and one that never waits hardly ever.
+const TIMES_ASLEEP_MIN: u32 = 20;
 /// A thread that never sleeps is not found asleep so many times in a row.
 pub(crate) const LOOKS: usize = 50;
 
@@ -193,4 +195,13 @@ fn a_descriptor_that_is_closed_leaves_the_wait_for_room_to_others() {
     waits.writes.tell("");
     assert_eq!(waits.writes.hear(), "closed");
     drop(waits.read());
+}
+
+/// A call that waits for the way back to TCP, with a bell that rings since writes do not go into the ring any more.
+#[test]
+fn a_call_that_waits_for_the_way_back_sleeps() {
+    let mut waits = Waits::new("sends_a_file", |_, _| {});
+    waits.writes.tell("");
+    let (slept, _writes) = waits.writes.says();
+    assert!(slept.parse::<u32>().unwrap() > TIMES_ASLEEP_MIN, "slept {slept} times");
 }
