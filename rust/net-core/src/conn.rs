@@ -43,7 +43,7 @@ pub(crate) struct Conn {
     /// Why it did not get any, when that was tried last: [`Reason::code`], or 0.
     pub(crate) refused: AtomicU16,
     /// Threads that wait for bytes of TCP only, since they began when there were no rings: as long as there are any, the other end
-    /// is not told that somebody reads the ring. Counted up by who has `input`.
+    /// is not told that somebody reads the ring. Of all processes; each counts its own, too (`slot::blind`).
     pub(crate) blind: AtomicU32,
     /// It has been offered, and not been claimed as far as is known.
     pub(crate) is_offered: AtomicBool,
@@ -169,6 +169,7 @@ impl Conn {
         if !self.is_plain.load(SeqCst) || !self.is_only() || !input.path.may_move() {
             return Ok(false);
         }
+        self.forget_blind_of_others();
         let Some(local) = at.equip(local) else { return Ok(false) };
         let [a, b, c, d] = local.bell_links();
         let forth = (local.ring(Direction::ToAcceptor), a, b);

@@ -234,7 +234,10 @@ pub fn deadline() -> u64 {
 
 fn wait_until(at: &Ref, end: u64, mut is: impl FnMut() -> bool) {
     while !is() && sys::now() < end {
-        let mut fds = [pollfd { fd: at.conn().write_bell.fd(), events: libc::POLLIN, revents: 0 }];
+        let conn = at.conn();
+        // When writes do not go into the ring, it rings for good.
+        let bell = if conn.writes_to_ring.load(SeqCst) { conn.write_bell.fd() } else { -1 };
+        let mut fds = [pollfd { fd: bell, events: libc::POLLIN, revents: 0 }];
         let _ = sys::poll(&mut fds, Some(1_000_000), None);
     }
 }

@@ -7,6 +7,7 @@ use rustix::io::Errno;
 
 use crate::conn::{Conn, Input, Out, Step};
 use crate::iov::Buffers;
+use crate::slot;
 use crate::sys::{self, Result};
 
 /// Bytes that are thrown away at once (`MSG_TRUNC`).
@@ -23,7 +24,7 @@ impl Conn {
         let Ok(_input) = self.input() else { return Some(self.read_bell.fd()) };
         // It is done by who has this lock.
         if self.is_plain.load(SeqCst) {
-            self.blind.fetch_add(1, SeqCst);
+            self.count_blind();
             return None;
         }
         Some(self.read_bell.fd())
@@ -44,7 +45,7 @@ impl Conn {
             if !self.is_plain.load(SeqCst) || input.error.is_some() {
                 return None;
             }
-            self.blind.fetch_add(1, SeqCst);
+            self.count_blind();
         }
         let received = receive();
         if let Ok(bytes) = received
@@ -57,8 +58,22 @@ impl Conn {
         Some(received)
     }
 
+    /// By who has `input`.
+    fn count_blind(&self) {
+        self.blind.fetch_add(1, SeqCst);
+        slot::blind(self.slot).fetch_add(1, SeqCst);
+    }
+
     pub(crate) fn end_blind(&self) {
+        // Not while those are forgotten that are gone, but in a signal handler that interrupted who has it.
+        let _input = self.input();
         self.blind.fetch_sub(1, SeqCst);
+        slot::blind(self.slot).fetch_sub(1, SeqCst);
+    }
+
+    /// Threads of processes that were killed wait no more. By who has `input`, if no other process has the connection.
+    pub(crate) fn forget_blind_of_others(&self) {
+        self.blind.store(slot::blind(self.slot).load(SeqCst), SeqCst);
     }
 
     /// Whether the kernel has all that comes, as long as the other end is there.

@@ -70,6 +70,8 @@ struct Slot {
     account: Account,
     /// This process's service hears of room in TCP.
     hears_of_room: AtomicBool,
+    /// Threads of this process that wait for bytes of TCP only (`Conn::blind`).
+    blind: AtomicU32,
     /// This process's epolls wait for room in the ring.
     waits_for_ring: AtomicBool,
     /// All descriptors of this program are closed; what is left has to be sent by the library's own.
@@ -93,6 +95,7 @@ impl Slot {
             conn: AtomicPtr::new(null_mut()),
             account: Account::new(),
             hears_of_room: AtomicBool::new(false),
+            blind: AtomicU32::new(0),
             waits_for_ring: AtomicBool::new(false),
             lingers: AtomicBool::new(false),
             is_equipped: AtomicBool::new(false),
@@ -358,6 +361,11 @@ pub(crate) fn forget_note(fd: i32) {
     }
 }
 
+/// How many threads of this process wait for bytes of TCP only.
+pub(crate) fn blind(slot: u32) -> &'static AtomicU32 {
+    &SLOTS[slot as usize].blind
+}
+
 /// Writes go into the ring, or by TCP. Whether this process's epolls have to wait for something else than before.
 pub(crate) fn follows(slot: u32, is_ring: bool) -> bool {
     let waits_for_ring = &SLOTS[slot as usize].waits_for_ring;
@@ -393,6 +401,7 @@ pub(crate) fn open(fd: i32, is_connector: bool, after: u32) -> Option<Ref> {
     this.conn.store(conn, Release);
     this.descriptors.store(1, Release);
     this.hint.store(fd as u32, Relaxed);
+    this.blind.store(0, Relaxed);
     this.lingers.store(false, Relaxed);
     this.waits_for_ring.store(false, Relaxed);
     this.is_filled.store(true, Release);
@@ -465,6 +474,7 @@ pub(crate) fn forget_threads() {
     for (_, this) in filled() {
         let is_open = this.descriptors.load(Acquire) > 0;
         this.uses.store(is_open.into(), Release);
+        this.blind.store(0, Release);
     }
 }
 

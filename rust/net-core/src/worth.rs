@@ -2,15 +2,17 @@
 //! dozens of operations by TCP. A connection that ends before that never pays for them.
 
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
+use std::sync::atomic::{AtomicU32, AtomicU64};
 
 use crate::config::DEFAULT_AFTER;
+use crate::family::{self, Number};
 
 /// Bytes that count as much as an operation. Many bytes at once gain less by rings than many calls.
 const BYTES_OF_OPERATION: u64 = 4096;
 /// Who has accepted asks when there is something to claim: at so much more than what the other end offers after.
 const LATER: fn(u32) -> u32 = |after| after + after / 4 + 1;
 const BYTES_LATER: u64 = 2;
+const NOBODY: Number = 0;
 
 /// What a connection without rings has carried, both ways.
 #[derive(Debug)]
@@ -20,7 +22,8 @@ pub(crate) struct Worth {
     /// Operations after which it is tried next.
     next: AtomicU32,
     bytes_of_operation: u64,
-    is_tried: AtomicBool,
+    /// The process that tries. Of several that have the connection, one may be killed meanwhile.
+    tried_by: AtomicU32,
 }
 
 impl Worth {
@@ -33,7 +36,7 @@ impl Worth {
             bytes: AtomicU64::new(0),
             next: AtomicU32::new(after),
             bytes_of_operation: BYTES_OF_OPERATION * times,
-            is_tried: AtomicBool::new(false),
+            tried_by: AtomicU32::new(NOBODY),
         }
     }
 
@@ -47,9 +50,11 @@ impl Worth {
 
     /// Begins to try, unless somebody does: the next time is when it has carried twice as much.
     pub(crate) fn begin(&self) -> Option<Trying<'_>> {
-        if self.is_tried.swap(true, Acquire) {
+        let tried_by = self.tried_by.load(Acquire);
+        if tried_by != NOBODY && family::lives(tried_by) {
             return None;
         }
+        self.tried_by.compare_exchange(tried_by, family::own(), Acquire, Relaxed).ok()?;
         let operations = u64::from(self.operations.load(Relaxed));
         let so_far = operations.max(self.bytes.load(Relaxed) / self.bytes_of_operation);
         let next = u32::try_from(2 * so_far).unwrap_or(u32::MAX).max(DEFAULT_AFTER);
@@ -64,7 +69,7 @@ pub(crate) struct Trying<'a>(&'a Worth);
 
 impl Drop for Trying<'_> {
     fn drop(&mut self) {
-        self.0.is_tried.store(false, Release);
+        self.0.tried_by.store(NOBODY, Release);
     }
 }
 
@@ -102,10 +107,22 @@ mod tests {
 
     #[test]
     fn one_tries_at_a_time() {
+        family::testing::begin();
         let worth = Worth::new(1, true);
         let first = worth.begin().unwrap();
         assert!(worth.begin().is_none());
         drop(first);
+        assert!(worth.begin().is_some());
+    }
+
+    #[test]
+    fn who_was_killed_does_not_try() {
+        family::testing::begin();
+        let worth = Worth::new(1, true);
+        let other = family::testing::Relative::start();
+        worth.tried_by.store(other.number(), Relaxed);
+        assert!(worth.begin().is_none());
+        other.kill();
         assert!(worth.begin().is_some());
     }
 }

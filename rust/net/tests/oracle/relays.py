@@ -159,6 +159,23 @@ def waits_by_epoll(port):
     wait()
 
 
+def sends_a_file(port):
+    """What is written has to be sent before the file's bytes: how often the call slept meanwhile."""
+    connection = writer_with_little_room(port)
+    connection.sendall(content()[-8:])
+    say("written")
+    wait()
+    connection.setblocking(False)
+    slept = lambda: resource.getrusage(resource.RUSAGE_THREAD).ru_nvcsw
+    before = slept()
+    try:
+        os.sendfile(connection.fileno(), os.open(sys.executable, os.O_RDONLY), 0, 1)
+    except BlockingIOError:
+        pass
+    say(slept() - before)
+    wait()
+
+
 def writes_with_copy(port):
     """The first of two descriptors is closed while what is written waits for room."""
     connection = writer_with_little_room(port)

@@ -11,6 +11,7 @@ use rustix::net::{
 
 use crate::ends::Told;
 use crate::memory::Memory;
+use crate::sleeps::{LOOKS, said};
 
 const PYTHON: &str = "/usr/bin/python3";
 /// Both ends of a connection, in a program that a clock interrupts all the time if it is to.
@@ -77,6 +78,45 @@ fn the_thread_does_not_wait_for_an_agents_welcome() {
     Wait::block("it says all that it has to say", || hears.is_finished());
     let said = hears.join().unwrap();
     assert!(matches!(said, [Message::Hello { .. }, Message::Serve]), "{said:?}");
+}
+
+/// A child that is killed while it waits for a byte, and a parent that goes on.
+const KILLED: &str = r#"
+import os, signal, socket, sys
+listener = socket.create_server(("127.0.0.1", 0))
+asks = socket.create_connection(listener.getsockname())
+serves = listener.accept()[0]
+child = os.fork()
+if child == 0:
+    asks.close()
+    print(os.getpid(), flush=True)
+    serves.recv(1)
+sys.stdin.readline()
+os.kill(child, signal.SIGKILL)
+os.waitpid(child, 0)
+for _ in range(200):
+    asks.sendall(b"?")
+    serves.sendall(serves.recv(1))
+    asks.recv(1)
+print("exchanged", flush=True)
+sys.stdin.readline()
+"#;
+
+/// That it waited for TCP says nothing of those that have the connection still.
+#[test]
+fn a_process_that_was_killed_waits_for_nothing() {
+    let memory = Memory::new();
+    let mut command = memory.program_by_default(PYTHON);
+    command.args(["-c", KILLED]);
+    let mut program = Told::start(command);
+    let child = format!("/proc/{}", program.hear());
+    Wait::block("the child waits", || (0..LOOKS).all(|_| said(&child, "State:").starts_with('S')));
+    program.tell("");
+    assert_eq!(program.hear(), "exchanged");
+    for end in memory.all_connections_of(program.id(), 2) {
+        let transports = ["out", "in"].map(|way| end[way]["transport"].clone());
+        assert_eq!(transports, ["ring"; 2], "{end:#}");
+    }
 }
 
 /// A child has what its parent had, but for its connection to the agent.

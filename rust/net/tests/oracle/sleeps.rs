@@ -29,8 +29,10 @@ end.shutdown(socket.SHUT_WR)
 print("ended", flush=True)
 sys.stdin.readline()
 "#;
+/// In two seconds, a thread that looks each millisecond sleeps far more often, and one that never waits hardly ever.
+const TIMES_ASLEEP_MIN: u32 = 20;
 /// A thread that never sleeps is not found asleep so many times in a row.
-const LOOKS: usize = 50;
+pub(crate) const LOOKS: usize = 50;
 
 /// `/proc` of the thread.
 fn thread_of(process: u32) -> String {
@@ -43,7 +45,7 @@ fn thread_of(process: u32) -> String {
 }
 
 /// What the kernel says of the thread in a line that begins so.
-fn said(thread: &str, name: &str) -> String {
+pub(crate) fn said(thread: &str, name: &str) -> String {
     let status = fs::read_to_string(format!("{thread}/status")).unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix(name));
     line.unwrap().trim().to_owned()
@@ -193,4 +195,13 @@ fn a_descriptor_that_is_closed_leaves_the_wait_for_room_to_others() {
     waits.writes.tell("");
     assert_eq!(waits.writes.hear(), "closed");
     drop(waits.read());
+}
+
+/// A call that waits for the way back to TCP, with a bell that rings since writes do not go into the ring any more.
+#[test]
+fn a_call_that_waits_for_the_way_back_sleeps() {
+    let mut waits = Waits::new("sends_a_file", |_, _| {});
+    waits.writes.tell("");
+    let (slept, _writes) = waits.writes.says();
+    assert!(slept.parse::<u32>().unwrap() > TIMES_ASLEEP_MIN, "slept {slept} times");
 }
