@@ -16,6 +16,8 @@ use crate::{agent, descriptors, epoll, process, relay, service};
 
 /// How long a connection that goes back is waited for.
 const PATIENCE_NS: u64 = 2_000_000_000;
+/// How often a call that waits for the other end looks.
+const LOOKS_NS: u64 = 1_000_000;
 /// Bytes that are spliced at once: a pipe has room for them, and the stack.
 const SPLICED_MAX: usize = 16 << 10;
 
@@ -163,13 +165,13 @@ pub fn shutdown(at: &Ref, fd: i32, how: i32) -> Result<usize> {
 pub fn leave(fd: i32, reason: Reason) {
     let Some(at) = slot::get(fd) else { return };
     let conn = at.conn();
-    wait_until(&at, deadline(), || conn.go_back(fd, reason).unwrap_or(true));
+    wait_until(deadline(), || conn.go_back(fd, reason).unwrap_or(true));
     wait_for_rest(&at, fd);
 }
 
 /// What was in the ring, the other end sends once more.
 fn wait_for_rest(at: &Ref, fd: i32) {
-    wait_until(at, deadline(), || {
+    wait_until(deadline(), || {
         let Ok(mut input) = at.conn().input() else { return true };
         let can_come = input.path.waits_for_producer() && !sys::peer_has_ended(fd);
         !can_come || unread_in_ring(&mut input, fd) == 0
@@ -186,12 +188,12 @@ fn leave_for_good(fd: i32, reason: Reason, end: u64) -> bool {
     }
     conn.is_handed_on.store(true, Relaxed);
     let mut is_sent = false;
-    wait_until(&at, end, || {
+    wait_until(end, || {
         is_sent = conn.go_back(fd, reason).unwrap_or(true);
         is_sent
     });
     let mut is_there = false;
-    wait_until(&at, end, || {
+    wait_until(end, || {
         let Ok(mut input) = conn.input() else { return true };
         // First: what it has sent before its end has come then.
         let has_ended = sys::peer_has_ended(fd);
@@ -224,7 +226,7 @@ pub fn hand_on_until(fd: i32, reason: Reason, end: u64) {
 /// As [`leave`], for what is written only.
 pub fn leave_out(fd: i32, reason: Reason) {
     let Some(at) = slot::get(fd) else { return };
-    wait_until(&at, deadline(), || at.conn().out_goes_back(fd, reason).unwrap_or(true));
+    wait_until(deadline(), || at.conn().out_goes_back(fd, reason).unwrap_or(true));
 }
 
 /// Until when a call waits for connections that go back, all of them together.
@@ -232,13 +234,10 @@ pub fn deadline() -> u64 {
     sys::now() + PATIENCE_NS
 }
 
-fn wait_until(at: &Ref, end: u64, mut is: impl FnMut() -> bool) {
+/// By looking: the bells of a connection that goes back may ring for good.
+fn wait_until(end: u64, mut is: impl FnMut() -> bool) {
     while !is() && sys::now() < end {
-        let conn = at.conn();
-        // When writes do not go into the ring, it rings for good.
-        let bell = if conn.writes_to_ring.load(SeqCst) { conn.write_bell.fd() } else { -1 };
-        let mut fds = [pollfd { fd: bell, events: libc::POLLIN, revents: 0 }];
-        let _ = sys::poll(&mut fds, Some(1_000_000), None);
+        sys::sleep(LOOKS_NS);
     }
 }
 
