@@ -163,13 +163,13 @@ impl Peer {
 
 impl Replica {
     pub(crate) fn new(partition: PartitionId, core: &mut Core) -> Self {
-        let mut after = |interval: u64| match interval {
-            0 => u64::MAX,
-            // Not all of them at once.
-            interval => interval / 2 + core.source.below(interval),
-        };
-        let compact_ms = after(core.options.compact_interval_ms);
-        let scrub_after_ms = after(core.options.scrub_interval_ms);
+        // Not all of them at once.
+        let mut below =
+            |interval| if interval == 0 { u64::MAX } else { core.source.below(interval) };
+        let compact_interval_ms = core.options.compact_interval_ms;
+        let compact_ms = below(compact_interval_ms).saturating_add(compact_interval_ms / 2);
+        // No later than what a schedule may say: else the next start would take it for that of a clock that was wrong.
+        let scrub_after_ms = below(core.options.scrub_interval_ms);
         let compact_ms = core.now.mono_ms.saturating_add(compact_ms);
         Replica {
             partition,

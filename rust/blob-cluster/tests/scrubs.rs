@@ -199,7 +199,10 @@ fn who_asks_for_more_than_is_read_is_refused_until_that_has_ended() {
     cluster.scrub(&n(1), Some(partition(2))).unwrap();
     for asked in [None, Some(partition(1))] {
         let refused = cluster.scrub(&n(1), asked).unwrap_err().to_string();
-        assert!(refused.contains(&format!("does not verify partition {}", partition(1))), "{refused}");
+        assert!(
+            refused.contains(&format!("does not verify partition {}", partition(1))),
+            "{refused}"
+        );
     }
     cluster.scrub(&n(1), Some(partition(2))).unwrap();
     cluster.until("it has ended", |c| !asked(c, 1).is_running());

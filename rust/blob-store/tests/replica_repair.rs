@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use afterbay_blob_format::Manifest;
 use afterbay_blob_store::sim::SimDisk;
 use afterbay_blob_store::{
-    BlobId, CompactionOptions, Damage, Durability, Error, Identities, Pacer, Partition,
-    Record, RecordKind, Recount, Result, Unpaced, Written,
+    BlobId, CompactionOptions, Damage, Durability, Error, Identities, Pacer, Partition, Record,
+    RecordKind, Recount, Result, Unpaced, Written,
 };
 use uuid::Uuid;
 

@@ -259,7 +259,10 @@ mod tests {
         assert_eq!(json_of(&said(0))["whole"], true);
         let mut before_its_end = said(0);
         before_its_end.insert(NodeId::new("n3"), Ok(ScrubReport::default()));
-        assert_eq!((&json_of(&before_its_end)["whole"], wrong(&before_its_end)), (&false.into(), vec![]));
+        assert_eq!(
+            (&json_of(&before_its_end)["whole"], wrong(&before_its_end)),
+            (&false.into(), vec![])
+        );
         let left = json_of(&said(1));
         assert_eq!((&left["whole"], &left["nodes"][1]["whole"]), (&false.into(), &false.into()));
         assert!(
