@@ -20,8 +20,8 @@ use uuid::Uuid;
 
 use crate::lineage::Lineage;
 use crate::message::{
-    Body, Call, CompareReason, Cursor, Epoch, Head, Message, Page, Piece, Refusal, Reply, Request,
-    Since,
+    Body, Call, CompareReason, Covers, Cursor, Epoch, Head, Message, Page, Piece, Refusal, Reply,
+    Request, Since,
 };
 use crate::token::{Position, Token};
 
@@ -350,6 +350,19 @@ impl<T: Wire> Wire for Option<T> {
     }
 }
 
+/// With one or none, as an option.
+impl Wire for Covers {
+    fn put(&self, out: &mut Vec<u8>) {
+        out.push(self.0.len() as u8);
+        self.0.iter().for_each(|token| token.put(out));
+    }
+
+    fn take(from: &mut Bytes) -> Result<Self> {
+        let count = u8::take(from)?;
+        (0..count).map(|_| Token::take(from)).collect::<Result<_>>().map(Covers)
+    }
+}
+
 impl<T: Wire> Wire for Vec<T> {
     fn put(&self, out: &mut Vec<u8>) {
         (self.len() as u32).put(out);
@@ -449,7 +462,7 @@ mod tests {
             reason: CompareReason::BelowHorizon,
             epoch: Uuid::from_u128(2),
             end: 4,
-            covers: Some(token()),
+            covers: Covers(vec![token(), token()]),
         };
         let refusals = [
             Refusal::NotHere,

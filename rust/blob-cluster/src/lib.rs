@@ -69,8 +69,8 @@ pub use map::{
     CERTIFICATES_MAX, ClusterMap, MapError, NODES_MAX, PARTITIONS_MAX, Placement, REPLICAS_MAX,
 };
 pub use message::{
-    Body, Call, CompareReason, Cursor, Epoch, Found, Head, Message, Page, Piece, Refusal, Reply,
-    Request, Since,
+    Body, Call, CompareReason, Covers, Cursor, Epoch, Found, Head, Message, Page, Piece, Refusal,
+    Reply, Request, Since,
 };
 pub use node::Node;
 pub use options::{NodeOptions, OptionError};

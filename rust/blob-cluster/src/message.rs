@@ -188,6 +188,10 @@ pub enum Reply {
     Fetched(Result<Vec<Found>, Refusal>),
 }
 
+/// Tokens of logs of one node: of the present one, if there is one, and of former ones. Few.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Covers(pub Vec<Token>);
+
 /// Why all has to be compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CompareReason {
@@ -249,9 +253,9 @@ pub enum Refusal {
         epoch: Uuid,
         /// Its end, where the comparison will end.
         end: u64,
-        /// How far the source has taken over the log of who asks: what lies before, and the source does not know, it has
-        /// known and forgotten.
-        covers: Option<Token>,
+        /// How far the source has taken over the log of who asks, and logs that this one had before: what lies before, and the
+        /// source does not know, it has known and forgotten.
+        covers: Covers,
     },
     /// No answer came in time.
     #[error("no answer")]

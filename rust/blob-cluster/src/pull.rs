@@ -25,7 +25,7 @@ use afterbay_blob_store::{Durability, Record};
 use crate::core::{Core, Owner, StoreOwner};
 use crate::identity::NodeId;
 use crate::lineage::Lineage;
-use crate::message::{Cursor, Found, Page, Refusal, Reply, Request};
+use crate::message::{Covers, Cursor, Found, Page, Refusal, Reply, Request};
 use crate::replica::{Compare, Replica, Step, Verdict, ids_of};
 use crate::store_call::{StoreAnswer, StoreOperation};
 use crate::token::{LogPage, Token};
@@ -113,7 +113,7 @@ impl Replica {
             Ok(page) => page,
             Err(Refusal::Compare { reason, epoch, end, covers }) => {
                 tracing::info!(partition = %self.partition, %node, ?reason, "compares all");
-                self.begin_compare(core, node, Cursor { epoch, sequence: 0 }, end, covers.as_ref());
+                self.begin_compare(core, node, Cursor { epoch, sequence: 0 }, end, &covers);
                 return;
             }
             Err(refusal) => {
@@ -124,6 +124,12 @@ impl Replica {
                 return;
             }
         };
+        if self.is_former_log(node, &page.lineage) {
+            tracing::warn!(partition = %self.partition, %node, "was put back to a log that another one had replaced: it is told");
+            self.pull_failed(core, node);
+            return;
+        }
+        let Some(peer) = self.peers.get_mut(node) else { return };
         if let Some(compare) = &mut peer.compare {
             if !page.lineage.epochs().is_empty() {
                 compare.lineage = page.lineage.clone();
@@ -154,7 +160,7 @@ impl Replica {
         node: &NodeId,
         cursor: Cursor,
         end: u64,
-        covers: Option<&Token>,
+        covers: &Covers,
     ) {
         let covered = self.covered(core, covers);
         let lineage = self.lineage_of(node, Lineage::default());
@@ -452,8 +458,7 @@ impl Replica {
                 if let Some(log) = &mut self.log {
                     log.end = end;
                 }
-                let known = |node: &NodeId| self.peers.contains_key(node);
-                self.tokens.extend(tokens.into_iter().filter(|(node, _)| known(node)));
+                self.take_tokens(core, tokens);
                 nodes.iter().for_each(|node| self.pulled(core, node));
             }
             Err(refusal) => {

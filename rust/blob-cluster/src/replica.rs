@@ -12,11 +12,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::core::{Core, StoreOwner};
 use crate::identity::NodeId;
 use crate::lineage::Lineage;
-use crate::message::{Cursor, Page, Refusal, Since};
+use crate::message::{Covers, Cursor, Page, Refusal, Since};
 use crate::repair::Repairs;
 use crate::scrub::Scrub;
 use crate::store_call::{Loaded, StoreOperation};
-use crate::token::{Token, Tokens};
+use crate::token::{Token, Tokens, remember};
 use crate::unsynced::Unsynced;
 use afterbay_blob_format::{BlobId, PartitionId};
 use afterbay_blob_store::Change;
@@ -36,6 +36,8 @@ pub(crate) struct Replica {
     pub(crate) lineage: Lineage,
     /// Saved ones.
     pub(crate) tokens: BTreeMap<NodeId, Token>,
+    /// Of logs that the others do not have any more, saved with them.
+    former: BTreeMap<NodeId, Vec<Token>>,
     /// To be saved next.
     pub(crate) advanced: BTreeMap<NodeId, Token>,
     /// Being saved. One at a time: two could come to the disk in the wrong order.
@@ -163,13 +165,13 @@ impl Peer {
 
 impl Replica {
     pub(crate) fn new(partition: PartitionId, core: &mut Core) -> Self {
-        let mut after = |interval: u64| match interval {
-            0 => u64::MAX,
-            // Not all of them at once.
-            interval => interval / 2 + core.source.below(interval),
-        };
-        let compact_ms = after(core.options.compact_interval_ms);
-        let scrub_after_ms = after(core.options.scrub_interval_ms);
+        // Not all of them at once.
+        let mut below =
+            |interval| if interval == 0 { u64::MAX } else { core.source.below(interval) };
+        let compact_interval_ms = core.options.compact_interval_ms;
+        let compact_ms = below(compact_interval_ms).saturating_add(compact_interval_ms / 2);
+        // No later than what a schedule may say: else the next start would take it for that of a clock that was wrong.
+        let scrub_after_ms = below(core.options.scrub_interval_ms);
         let compact_ms = core.now.mono_ms.saturating_add(compact_ms);
         Replica {
             partition,
@@ -179,6 +181,7 @@ impl Replica {
             not_loaded: None,
             lineage: Lineage::default(),
             tokens: BTreeMap::new(),
+            former: BTreeMap::new(),
             advanced: BTreeMap::new(),
             saving: None,
             suspect: false,
@@ -199,6 +202,7 @@ impl Replica {
         let names = core.peers(self.partition);
         self.peers.retain(|name, _| names.contains(name));
         self.tokens.retain(|name, _| names.contains(name));
+        self.former.retain(|name, _| names.contains(name));
         for name in names {
             self.peers.entry(name).or_default();
         }
@@ -208,11 +212,12 @@ impl Replica {
         let Loaded { incarnation, end, tokens, unknown, schedule } = loaded;
         let are_beside =
             tokens.as_ref().is_some_and(|t| t.are_beside(incarnation, end, &core.rules));
-        let Tokens { own_incarnation, is_suspect, lineage, of, .. } = tokens.unwrap_or_default();
+        let Tokens { own_incarnation, is_suspect, lineage, of, former, .. } =
+            tokens.unwrap_or_default();
         let is_new = end == FIRST_SEQUENCE && own_incarnation != incarnation;
         self.lineage = if is_new { Lineage::default() } else { lineage };
         self.lineage.begin(core.source.uuid(), end);
-        self.tokens = if are_beside { of } else { BTreeMap::new() };
+        (self.tokens, self.former) = if are_beside { (of, former) } else { Default::default() };
         self.opening = Some(OwnLog { end, opened_at: end });
         self.is_open = true;
         self.load_ms = u64::MAX;
@@ -270,14 +275,49 @@ impl Replica {
         self.peers.is_empty() || (all && !self.tokens.is_empty())
     }
 
-    /// Own records before this one a peer has known, going by its token.
-    pub(crate) fn covered(&self, core: &Core, covers: Option<&Token>) -> u64 {
-        let (Some(token), Some(log)) = (covers, self.log) else { return 0 };
+    /// Own records before this one a peer has known, going by its tokens: the present one first.
+    pub(crate) fn covered(&self, core: &Core, covers: &Covers) -> u64 {
+        let (Some(token), Some(log)) = (covers.0.first(), self.log) else { return 0 };
         if core.rules.epoch && core.rules.incarnation {
-            self.lineage.covered(token)
+            covers.0.iter().map(|token| self.lineage.covered(token)).max().unwrap_or(0)
         } else {
             token.sequence.min(log.opened_at)
         }
+    }
+
+    /// What of the logs of a peer, the present one and former ones, was taken over here.
+    pub(crate) fn known_of(&self, node: &NodeId) -> Covers {
+        let former = self.former.get(node).into_iter().flatten();
+        Covers(self.tokens.get(node).into_iter().chain(former).cloned().collect())
+    }
+
+    /// Whether a peer has a log again that another one had replaced: it was put back to a backup from before it lost its disk, and
+    /// does not know. From now on it is shown a token by which it learns: of this log, which went on as the other one.
+    pub(crate) fn is_former_log(&mut self, node: &NodeId, lineage: &Lineage) -> bool {
+        let (Some(token), Some(former)) = (self.tokens.get(node), self.former.get_mut(node)) else {
+            return false;
+        };
+        let is_it = |token: &Token| token.lineage.incarnation() == lineage.incarnation();
+        if lineage.incarnation().is_none() || is_it(token) {
+            return false;
+        }
+        let (Some(at), Some(epoch)) = (former.iter().rposition(is_it), token.lineage.current())
+        else {
+            return false;
+        };
+        let Token { lineage: mut shown, sequence } = former.remove(at);
+        shown.begin(epoch, sequence);
+        former.push(token.clone());
+        self.tokens.insert(node.clone(), Token { lineage: shown, sequence });
+        self.unsaved = true;
+        true
+    }
+
+    /// These tokens are on the disk.
+    pub(crate) fn take_tokens(&mut self, core: &Core, saved: BTreeMap<NodeId, Token>) {
+        remember_all(core, &mut self.former, &self.tokens, &saved);
+        let known = |node: &NodeId| self.peers.contains_key(node);
+        self.tokens.extend(saved.into_iter().filter(|(node, _)| known(node)));
     }
 
     /// What to ask a peer.
@@ -339,7 +379,8 @@ impl Replica {
         }
         self.unsaved = false;
         let advanced = std::mem::take(&mut self.advanced);
-        let mut of = self.tokens.clone();
+        let (mut of, mut former) = (self.tokens.clone(), self.former.clone());
+        remember_all(core, &mut former, &of, &advanced);
         of.extend(advanced.clone());
         self.saving = Some(advanced);
         let tokens = Tokens {
@@ -349,6 +390,7 @@ impl Replica {
             is_suspect: self.suspect,
             lineage: self.lineage.clone(),
             of,
+            former,
         };
         let operation = StoreOperation::SaveTokens { tokens, sync: core.rules.sync_before_token };
         core.store(self.partition, operation, StoreOwner::Tokens);
@@ -384,6 +426,19 @@ impl Replica {
         let lost_is_repaired = !wait && self.repairs.is_lost_repaired();
         let operation = StoreOperation::Compact { before_ms, tombstones_before, lost_is_repaired };
         core.store(self.partition, operation, StoreOwner::Compact);
+    }
+}
+
+fn remember_all(
+    core: &Core,
+    former: &mut BTreeMap<NodeId, Vec<Token>>,
+    tokens: &BTreeMap<NodeId, Token>,
+    next: &BTreeMap<NodeId, Token>,
+) {
+    for (node, next) in next.iter().filter(|_| core.rules.former) {
+        if let Some(token) = tokens.get(node) {
+            remember(former.entry(node.clone()).or_default(), token, next);
+        }
     }
 }
 

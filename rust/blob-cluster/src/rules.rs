@@ -47,6 +47,9 @@ rules! {
     /// Tokens name the epoch of the log that they are of, and each opening of a log begins another one. Without: a log that was
     /// put back to an older state and has grown again is taken for the same.
     epoch,
+    /// Tokens of logs that a node had before it lost its disk, or behind which it was put back, are kept. Without: of a backup from
+    /// before that, all counts as new, and what was deleted since comes back.
+    former,
     /// Damaged blobs are fetched from peers and written again. Without: they stay as they are until the last copy is gone.
     supersede,
     /// A write that comes after its deadline is refused. Without: a put that was on its way for longer than its tombstone

@@ -290,12 +290,8 @@ fn answer(
         return Err(Refusal::Suspect);
     }
     replica.note_passed(to, since, page.end);
-    let compare = |reason| Refusal::Compare {
-        reason,
-        epoch,
-        end: page.end,
-        covers: replica.tokens.get(to).cloned(),
-    };
+    let compare =
+        |reason| Refusal::Compare { reason, epoch, end: page.end, covers: replica.known_of(to) };
     let from = match (&since.compare, standing, &since.token) {
         (Some(cursor), ..) if cursor.epoch != epoch => {
             return Err(compare(CompareReason::UnknownIncarnation));

@@ -9,6 +9,9 @@
 //!  lineage: count | count x (epoch, its first record)
 //! ```
 //!
+//! Version 3 has behind the tokens, in the same form, those of logs that other replicas do not have any more: see
+//! [`Tokens::former`]. It is written where there are any, else version 2.
+//!
 //! The file also names the log that it was saved beside, and how long that was: tokens that outlive their log, or are newer than
 //! it, stand for records that are not there. It is written when a log is opened, before the log takes a record.
 
@@ -25,6 +28,9 @@ use crate::rules::Rules;
 
 const MAGIC: &[u8; 8] = b"AFTRBTKN";
 const VERSION: u32 = 2;
+const VERSION_WITH_FORMER: u32 = 3;
+/// So many former logs of each other replica are remembered, the newest.
+const FORMER_MAX: usize = 8;
 const NAME_BYTES_MAX: usize = 255;
 
 /// How far a replica has taken over what another one wrote.
@@ -75,6 +81,21 @@ impl Token {
         let (incarnation, epoch) = (self.lineage.incarnation()?, self.lineage.current()?);
         Some(Position { incarnation, epoch, sequence: self.sequence })
     }
+
+    /// Whether whoever has this token has taken over all that `other` stands for: it is of the same log, further on.
+    fn goes_on_from(&self, other: &Token) -> bool {
+        other.position().is_none_or(|position| self.lineage.has(&position, self.sequence))
+    }
+}
+
+/// Remembers `old` beside `former` ones when `new` takes its place and is of another log, or of another past of it: the source got
+/// another disk, or was put back. Should that log come back, from an older backup, `old` says what of it was known.
+pub(crate) fn remember(former: &mut Vec<Token>, old: &Token, new: &Token) {
+    if !new.goes_on_from(old) {
+        former.retain(|one| !old.goes_on_from(one));
+        former.push(old.clone());
+        former.drain(..former.len().saturating_sub(FORMER_MAX));
+    }
 }
 
 impl Position {
@@ -113,6 +134,8 @@ pub struct Tokens {
     pub lineage: Lineage,
     /// By their source.
     pub of: BTreeMap<NodeId, Token>,
+    /// Of logs that a source had before, and of states of its log behind which it was put back: the newest last.
+    pub former: BTreeMap<NodeId, Vec<Token>>,
 }
 
 /// A file that has no tokens, or has none that can be relied on.
@@ -139,19 +162,17 @@ impl Tokens {
     pub fn encode(&self) -> Vec<u8> {
         let mut out = Vec::new();
         out.extend_from_slice(MAGIC);
-        out.extend_from_slice(&VERSION.to_be_bytes());
+        let former: Vec<_> =
+            self.former.iter().flat_map(|(n, all)| all.iter().map(move |t| (n, t))).collect();
+        let version = if former.is_empty() { VERSION } else { VERSION_WITH_FORMER };
+        out.extend_from_slice(&version.to_be_bytes());
         out.extend_from_slice(self.own_incarnation.as_bytes());
         out.extend_from_slice(&self.own_end.to_be_bytes());
         out.push(self.is_suspect.into());
         put_lineage(&mut out, &self.lineage);
-        let named = |name: &NodeId| name.as_str().len() <= NAME_BYTES_MAX;
-        let of: Vec<_> = self.of.iter().filter(|(node, _)| named(node)).collect();
-        out.extend_from_slice(&(of.len() as u32).to_be_bytes());
-        for (node, token) in of {
-            out.push(node.as_str().len() as u8);
-            out.extend_from_slice(node.as_str().as_bytes());
-            out.extend_from_slice(&token.sequence.to_be_bytes());
-            put_lineage(&mut out, &token.lineage);
+        put_tokens(&mut out, self.of.iter().collect());
+        if version == VERSION_WITH_FORMER {
+            put_tokens(&mut out, former);
         }
         let crc = crc32c_of(&[&out]);
         out.extend_from_slice(&crc.to_be_bytes());
@@ -173,26 +194,36 @@ fn parse(bytes: &[u8]) -> Result<Tokens, &'static str> {
     if rest.array()? != *MAGIC {
         return Err("not a file of tokens (wrong magic)");
     }
-    if rest.u32()? != VERSION {
+    let version = rest.u32()?;
+    if ![VERSION, VERSION_WITH_FORMER].contains(&version) {
         return Err("a version that is not known");
     }
     let own_incarnation = rest.uuid()?;
     let own_end = rest.u64()?;
     let [doubt] = rest.array()?;
     let (is_suspect, lineage) = (doubt != 0, rest.lineage()?);
-    let count = rest.u32()?;
-    let mut of = BTreeMap::new();
-    for _ in 0..count {
-        let [length] = rest.array()?;
-        let name = std::str::from_utf8(rest.bytes(length.into())?);
-        let node = NodeId::new(name.map_err(|_| "a name that is not UTF-8")?);
-        let (sequence, lineage) = (rest.u64()?, rest.lineage()?);
-        of.insert(node, Token { lineage, sequence });
+    let of = rest.tokens()?.into_iter().collect();
+    let mut former: BTreeMap<NodeId, Vec<Token>> = BTreeMap::new();
+    if version == VERSION_WITH_FORMER {
+        for (node, token) in rest.tokens()? {
+            former.entry(node).or_default().push(token);
+        }
     }
     if rest.0.is_empty() {
-        Ok(Tokens { own_incarnation, own_end, is_suspect, lineage, of })
+        Ok(Tokens { own_incarnation, own_end, is_suspect, lineage, of, former })
     } else {
         Err("bytes behind its end")
+    }
+}
+
+fn put_tokens(out: &mut Vec<u8>, mut tokens: Vec<(&NodeId, &Token)>) {
+    tokens.retain(|(node, _)| node.as_str().len() <= NAME_BYTES_MAX);
+    out.extend_from_slice(&(tokens.len() as u32).to_be_bytes());
+    for (node, token) in tokens {
+        out.push(node.as_str().len() as u8);
+        out.extend_from_slice(node.as_str().as_bytes());
+        out.extend_from_slice(&token.sequence.to_be_bytes());
+        put_lineage(out, &token.lineage);
     }
 }
 
@@ -227,6 +258,18 @@ impl<'a> Fields<'a> {
 
     fn uuid(&mut self) -> Result<Uuid, &'static str> {
         self.array().map(Uuid::from_bytes)
+    }
+
+    fn tokens(&mut self) -> Result<Vec<(NodeId, Token)>, &'static str> {
+        let mut tokens = Vec::new();
+        for _ in 0..self.u32()? {
+            let [length] = self.array()?;
+            let name = std::str::from_utf8(self.bytes(length.into())?);
+            let node = NodeId::new(name.map_err(|_| "a name that is not UTF-8")?);
+            let (sequence, lineage) = (self.u64()?, self.lineage()?);
+            tokens.push((node, Token { lineage, sequence }));
+        }
+        Ok(tokens)
     }
 
     fn lineage(&mut self) -> Result<Lineage, &'static str> {
@@ -292,13 +335,25 @@ mod tests {
         ]);
         let lineage = lineage(&[(1, 1), (2, 5)]);
         let own_incarnation = Uuid::from_u128(1);
-        Tokens { own_incarnation, own_end: 12, is_suspect: true, lineage, of }
+        let former = BTreeMap::new();
+        Tokens { own_incarnation, own_end: 12, is_suspect: true, lineage, of, former }
     }
 
     #[test]
     fn stored_and_back_and_each_bit_counts() {
-        let stored = tokens().encode();
-        assert_eq!(Tokens::parse(PartitionId(1), &stored), Ok(tokens()));
+        stored_and_back(&tokens(), 2);
+        let token = |id, sequence| Token { lineage: lineage(&[(id, 1)]), sequence };
+        let former = BTreeMap::from([
+            (NodeId::new("n1"), vec![token(8, 4), token(9, 2)]),
+            (NodeId::new("n3"), vec![token(7, 5)]),
+        ]);
+        stored_and_back(&Tokens { former, ..tokens() }, 3);
+    }
+
+    fn stored_and_back(tokens: &Tokens, version: u8) {
+        let stored = tokens.encode();
+        assert_eq!(stored[MAGIC.len() + 3], version);
+        assert_eq!(Tokens::parse(PartitionId(1), &stored), Ok(tokens.clone()));
         for bit in 0..8 * stored.len() {
             let mut damaged = stored.clone();
             damaged[bit / 8] ^= 1 << (bit % 8);
@@ -307,6 +362,28 @@ mod tests {
         for length in 0..stored.len() {
             assert!(Tokens::parse(PartitionId(1), &stored[..length]).is_err(), "{length} bytes");
         }
+    }
+
+    #[test]
+    fn a_token_of_a_log_that_its_source_has_no_more_is_remembered() {
+        let token = |epochs: &[(u128, u64)], sequence| Token { lineage: lineage(epochs), sequence };
+        let mut former = Vec::new();
+        let first = token(&[(1, 1), (2, 5)], 9);
+        remember(&mut former, &token(&[(1, 1)], 4), &first);
+        remember(&mut former, &first, &first);
+        assert_eq!(former, [], "it went on");
+        let put_back = token(&[(1, 1), (2, 5), (3, 7)], 20);
+        remember(&mut former, &first, &put_back);
+        let other = token(&[(6, 1)], 3);
+        remember(&mut former, &put_back, &other);
+        assert_eq!(former, [first.clone(), put_back.clone()]);
+        let further = token(&[(1, 1), (2, 5), (3, 7), (4, 25)], 30);
+        remember(&mut former, &further, &other);
+        assert_eq!(former, [first.clone(), further], "what it has taken over is not named twice");
+        for id in 10..40 {
+            remember(&mut former, &token(&[(id, 1)], 2), &other);
+        }
+        assert_eq!((former.len(), &former[7]), (FORMER_MAX, &token(&[(39, 1)], 2)));
     }
 
     #[test]

@@ -117,6 +117,50 @@ fn what_was_deleted_since_a_backup_stays_deleted() {
     }
 }
 
+/// n3 loses its disk, and gets another one; then a blob is deleted, and n3 is put back to a backup from before all of that: to
+/// another log than the one that the others have tokens of.
+fn deleted_comes_back_with_a_former_log(seed: u64, rules: &Rules, renews: bool) -> bool {
+    let mut cluster = cluster(seed, rules, &[&[1, 2, 3]]);
+    let id = cluster.put(&n(1), vec![9; 8_000]);
+    fill(&mut cluster);
+    cluster.quiet();
+    let backup = cluster.backup(&n(3));
+    cluster.kill(&n(3));
+    cluster.new_disks(&n(3));
+    cluster.start(&n(3));
+    cluster.quiet();
+    cluster.done(&n(1), delete(id));
+    fill(&mut cluster);
+    cluster.run_ms(20_000);
+    for node in [1, 2] {
+        assert_eq!(cluster.partition(&n(node), id.partition).known(id).unwrap(), [], "n{node}");
+        // What they remember, they have on their disks.
+        cluster.kill(&n(node));
+        cluster.start(&n(node));
+    }
+    cluster.kill(&n(3));
+    cluster.restore(&n(3), backup);
+    cluster.start(&n(3));
+    if renews {
+        cluster.partition(&n(3), id.partition).renew_incarnation().unwrap();
+        cluster.kill(&n(3));
+        cluster.start(&n(3));
+    }
+    cluster.quiet();
+    cluster.run_ms(2_000);
+    let alive = |node: u32| cluster.said(&n(node), id).body.is_some();
+    [1, 2, 3].into_iter().any(alive)
+}
+
+#[test]
+fn what_was_deleted_since_a_backup_of_a_log_that_was_lost_stays_deleted() {
+    for renews in [false, true] {
+        control("former", 3, |seed, rules| {
+            deleted_comes_back_with_a_former_log(seed, rules, renews)
+        });
+    }
+}
+
 #[test]
 fn a_token_below_the_horizon_is_not_taken() {
     control("horizon", 3, |seed, rules| deleted_comes_back(seed, rules, false, false));

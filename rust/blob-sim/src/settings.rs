@@ -92,7 +92,7 @@ impl Settings {
             loses_node: random.one_in(5),
         };
         match random.below(7) {
-            0 => settings.restore_often(),
+            0 => settings.restore_often(random),
             1 => settings.replace_often(),
             2 => settings.be_late(random),
             3 => settings.be_fast(),
@@ -101,10 +101,14 @@ impl Settings {
         settings
     }
 
-    /// Backups are restored again and again, of few nodes, which are cut off now and then and take blobs alone.
-    fn restore_often(&mut self) {
+    /// Backups are restored again and again, of few nodes, which are cut off now and then and take blobs alone. Of half of them,
+    /// other nodes get empty disks meanwhile, and fill them from whoever is there.
+    fn restore_often(&mut self, random: &mut Random) {
         self.be_few();
         self.faults = vec![(FaultKind::Restore, 6), (FaultKind::Isolate, 4), (FaultKind::Kill, 1)];
+        if random.one_in(2) {
+            self.faults.extend([(FaultKind::LostDisk, 3), (FaultKind::Replace, 1)]);
+        }
     }
 
     /// The same with disks that are lost.

@@ -19,11 +19,12 @@ const FOUND: &[(&str, u64)] = &[
     ("horizon", 24),
     ("stamp", 1),
     ("incarnation", 61),
-    ("epoch", 49),
-    ("supersede", 120),
+    ("epoch", 294),
+    ("former", 61),
+    ("supersede", 148),
     ("deadline", 42),
-    ("passed", 2),
-    ("flush", 428),
+    ("passed", 7),
+    ("flush", 67),
     ("sync_before_acknowledgement", 1),
 ];
 
