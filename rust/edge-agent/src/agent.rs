@@ -183,6 +183,7 @@ struct Worker<'a> {
     /// When the first of what is not committed came, and when input was read that is not.
     waits_since: Option<Instant>,
     read_since: Option<Instant>,
+    /// The last one, without what it was held for: else a source that was held for an hour would not be safe for ten.
     commit_took: Duration,
 }
 
@@ -322,14 +323,15 @@ impl<'a> Worker<'a> {
             run: self.run.save(),
         };
         self.store.drop_old()?;
-        let is_safe = self.store.commit(&progress)?;
+        let prepared = began.elapsed();
+        let written = self.store.commit(&progress)?;
         if let Some(messages) = self.input.messages()
-            && is_safe
+            && written.is_some()
         {
             messages.acknowledge();
         }
         self.late_rows.store(self.run.late_rows(), Ordering::Relaxed);
-        self.commit_took = began.elapsed();
+        self.commit_took = prepared + written.unwrap_or_default();
         (self.waits_since, self.read_since) = (None, None);
         Ok(())
     }

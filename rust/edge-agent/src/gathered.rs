@@ -19,6 +19,8 @@ use crate::store::Store;
 pub(crate) struct Gathered {
     frames: Batch,
     merging: Option<Merging>,
+    /// Rows as they came, for the site's broker, if rows are published and frames have others.
+    published: Option<Batch>,
     /// Rows that came out of the run since the last commit.
     rows: u64,
     /// The last watermark that came out of it, and whether that was since the last commit.
@@ -32,8 +34,6 @@ struct Merging {
     waiting: Waiting,
     /// With more, they go into frames.
     bytes_max: usize,
-    /// As they came, for the site's broker, if they are published.
-    published: Option<Batch>,
 }
 
 /// What a commit has of it.
@@ -62,7 +62,7 @@ impl Gathered {
         let mut frames = Batch::new(fields.clone(), state.watermark);
         let bytes_max = store.waiting_bytes();
         if bytes_max.is_none() && state.kept.bytes.is_empty() {
-            return Ok(Self::behind(frames, None, state.watermark));
+            return Ok(Self::behind(frames, None, None, state.watermark));
         }
         let waiting = Waiting::of(pipeline, state.watermark);
         let mut waiting = waiting.map_err(AgentError::Merge)?;
@@ -70,18 +70,25 @@ impl Gathered {
             waiting.load(&state.kept.bytes).map_err(|error| failed(error.to_string()))?;
         }
         let watermark = waiting.last_watermark();
-        let Some(bytes_max) = bytes_max else {
-            waiting.drain(&mut frames);
-            return Ok(Self::behind(frames, None, watermark));
-        };
-        // Watermarks are not published.
+        // Watermarks are not published. Rows that wait were, when they came.
         let published = store.local().map(|_| Batch::new(fields, watermark));
-        let merging = Merging { waiting, bytes_max, published };
-        Ok(Self::behind(frames, Some(merging), watermark))
+        let merging = match bytes_max {
+            Some(bytes_max) => Some(Merging { waiting, bytes_max }),
+            None => {
+                waiting.drain(&mut frames);
+                None
+            }
+        };
+        Ok(Self::behind(frames, merging, published, watermark))
     }
 
-    fn behind(frames: Batch, merging: Option<Merging>, watermark: i64) -> Self {
-        Self { frames, merging, rows: 0, watermark, moved: false }
+    fn behind(
+        frames: Batch,
+        merging: Option<Merging>,
+        published: Option<Batch>,
+        watermark: i64,
+    ) -> Self {
+        Self { frames, merging, published, rows: 0, watermark, moved: false }
     }
 
     /// Rows that came since the last commit.
@@ -106,7 +113,8 @@ impl Gathered {
 
     /// Takes everything out; or all but what waits, of which a copy goes into the state.
     pub(crate) fn take(&mut self, keeps: bool) -> Taken {
-        let (mut kept, mut merged, mut published) = (Kept::default(), 0, None);
+        let (mut kept, mut merged) = (Kept::default(), 0);
+        let published = self.published.as_mut().map(Batch::take);
         if let Some(merging) = &mut self.merging {
             if !keeps {
                 merging.waiting.drain(&mut self.frames);
@@ -115,7 +123,9 @@ impl Gathered {
                 kept = Kept { rows: merging.waiting.rows(), bytes: merging.waiting.save() };
             }
             merged = merging.waiting.take_merged();
-            published = merging.published.as_mut().map(Batch::take);
+        } else {
+            // From here on, frames have rows as they come.
+            self.published = None;
         }
         let watermark = self.frames.watermark();
         let taken = Taken {
@@ -134,11 +144,11 @@ impl Gathered {
 impl Output for Gathered {
     fn row(&mut self, row: &[Value]) {
         self.rows += 1;
-        let Some(merging) = &mut self.merging else { return self.frames.row(row) };
-        merging.waiting.row(row);
-        if let Some(published) = &mut merging.published {
+        if let Some(published) = &mut self.published {
             published.row(row);
         }
+        let Some(merging) = &mut self.merging else { return self.frames.row(row) };
+        merging.waiting.row(row);
         if merging.waiting.bytes() >= merging.bytes_max {
             merging.waiting.drain(&mut self.frames);
         }

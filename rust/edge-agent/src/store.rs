@@ -24,7 +24,6 @@ use crate::status::{AgentStatus, LinkStatus};
 const DISK_RETRY: Duration = Duration::from_millis(500);
 /// A file of the outbox is so much of all: as much goes at once.
 const FILES: u64 = 16;
-
 /// Above one part of so many, rows wait to be merged. A link that is well has an eighth at most.
 const BEHIND: u64 = 4;
 /// Rows that wait to be merged are so much of all, and not more than that: each commit writes them.
@@ -154,15 +153,16 @@ impl Store {
         self.lock().state.clone()
     }
 
-    /// Commits; waits for room, and for a disk that takes it. False if it has to end instead.
-    pub(crate) fn commit(&self, progress: &Progress) -> Result<bool> {
+    /// Commits; waits for room, and for a disk that takes it. How long it took without that; none if it has to end instead.
+    pub(crate) fn commit(&self, progress: &Progress) -> Result<Option<Duration>> {
         let mut inner = self.lock();
-        loop {
+        let took = loop {
             if inner.stopping {
-                return Ok(false);
+                return Ok(None);
             }
+            let began = Instant::now();
             match self.try_commit(&mut inner, progress) {
-                Ok(()) => break,
+                Ok(()) => break began.elapsed(),
                 Err(OutboxError::Full { bytes, bytes_max }) => {
                     let merges = match self.when_full {
                         WhenFull::Merge => {
@@ -190,10 +190,10 @@ impl Store {
                 }
                 Err(error) => return Err(error.into()),
             }
-        }
+        };
         inner.held = None;
         self.tell(&inner);
-        Ok(true)
+        Ok(Some(took))
     }
 
     fn try_commit(

@@ -193,7 +193,7 @@ impl Waiting {
             return false;
         };
         self.bytes -= bytes_of(kept);
-        kept[from..to].clone_from_slice(&sum);
+        kept[from..to].iter_mut().zip(sum).for_each(|(own, sum)| *own = sum);
         self.bytes += bytes_of(kept);
         self.merged += 1;
         true

@@ -6,7 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use afterbay_edge_link::{Limits, SiteKey};
 use afterbay_edge_plan::Value;
-use afterbay_test_form::PATIENCE;
+use afterbay_test_form::{PATIENCE, Wait};
 
 use super::*;
 use crate::gathered::{Gathered, Taken};
@@ -49,8 +49,12 @@ fn commit(store: &Store) {
 }
 
 fn commit_row(store: &Store, row: &[u8]) {
+    assert!(store.commit(&progress(row)).unwrap().is_some());
+}
+
+fn progress(row: &[u8]) -> Progress {
     let part = Part { watermark: 1, payload: row.to_vec() };
-    let progress = Progress {
+    Progress {
         parts: vec![part],
         published: None,
         kept: Kept::default(),
@@ -61,8 +65,7 @@ fn commit_row(store: &Store, row: &[u8]) {
         place: crate::state::Place::default(),
         input: Vec::new(),
         run: Vec::new(),
-    };
-    assert!(store.commit(&progress).unwrap());
+    }
 }
 
 /// Who commits holds the store for as long as a disk takes.
@@ -82,6 +85,26 @@ fn a_status_waits_for_no_disk() {
     let status = hears.recv_timeout(PATIENCE).expect("a status while a commit is under way");
     drop(held);
     assert_eq!((status.next, status.acknowledged, status.rows), (1, 1, 1));
+}
+
+/// Else the next commit would wait for ten times as long as the link was away.
+#[test]
+fn the_time_of_a_commit_is_not_what_it_was_held_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = AgentOptions { outbox_bytes: 16 << 10, ..options(folder.path()) };
+    let store = Arc::new(Store::open(&options).unwrap());
+    let row = format!("[\"{}\"]\n", "x".repeat(5000));
+    (0..3).for_each(|_| commit_row(&store, row.as_bytes()));
+    let other = store.clone();
+    let commits = std::thread::spawn(move || {
+        let took = other.commit(&progress(row.as_bytes())).unwrap();
+        (took.unwrap(), Instant::now())
+    });
+    Wait::block("it is held", || store.status().held.is_some());
+    let held = Instant::now();
+    assert!(store.acknowledge(3).unwrap());
+    let (took, done) = commits.join().unwrap();
+    assert!(took <= done - held, "{took:?}");
 }
 
 /// No clock of a site is believed: one that was ahead for a while would fence every folder that is made later.
@@ -346,7 +369,7 @@ proptest::proptest! {
         // The link is well again.
         site.send(usize::MAX);
         let progress = site.progress(true);
-        proptest::prop_assert!(site.store.commit(&progress).unwrap());
+        proptest::prop_assert!(site.store.commit(&progress).unwrap().is_some());
         site.send(usize::MAX);
         let state = site.store.state();
         proptest::prop_assert_eq!(&state.kept, &Kept::default());

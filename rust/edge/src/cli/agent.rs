@@ -94,7 +94,7 @@ pub(crate) struct AgentArgs {
     /// What waits for longer is dropped, with --when-full drop-oldest
     #[arg(long, value_name = "DURATION", default_value = "7d", value_parser = duration)]
     outbox_age: Duration,
-    /// What happens when it is full: hold reads no more input; drop-oldest drops what is oldest, and reports the gap; merge adds up
+    /// What happens when the outbox is full: hold reads no more input; drop-oldest drops what is oldest, and reports the gap; merge adds up
     /// parts of one key and slice while they wait, and then holds
     #[arg(long, value_name = "POLICY", default_value = "hold")]
     when_full: WhenFullArg,

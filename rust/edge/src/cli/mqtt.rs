@@ -154,6 +154,11 @@ impl MqttArgs {
     /// What the agent publishes must not come back to it. Another address may be of the same broker, or of one that passes
     /// messages on to it.
     fn is_no_loop(&self, topic: &str, is_same_broker: bool) -> Result<()> {
+        if self.end_topic.as_deref() == Some(topic) {
+            return usage(format!(
+                "--publish {topic} is the topic of --end-topic, too: the first row there would be the end; give another topic"
+            ));
+        }
         match self.topic.iter().find(|filter| has(filter, topic)) {
             None => Ok(()),
             Some(filter) if is_same_broker => usage(format!(

@@ -73,7 +73,7 @@ impl Mosquitto {
         let name = format!("\"m{last}.\"");
         Wait::block("mosquitto has written it", || {
             let all = std::fs::read(self.folder.join("mosquitto.db")).unwrap_or_default();
-            memchr(&all, name.as_bytes())
+            all.windows(name.len()).any(|window| window == name.as_bytes())
         });
     }
 
@@ -147,10 +147,6 @@ fn run(program: &Path, folder: &Path) -> Option<Child> {
         wait.check(&log);
         std::thread::sleep(Duration::from_millis(5));
     }
-}
-
-fn memchr(all: &[u8], part: &[u8]) -> bool {
-    all.windows(part.len()).any(|window| window == part)
 }
 
 /// The guide's settings, and what is lost by `kill -9` is a second's.

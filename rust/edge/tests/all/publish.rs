@@ -364,6 +364,10 @@ fn what_makes_no_sense_on_the_command_line_is_wrong_usage() {
             "if messages at --publish-to reach the broker of --mqtt, what is published there comes in",
         ),
         (
+            &["--publish", "a", "--end-topic", "a"],
+            "--publish a is the topic of --end-topic, too: the first row there would be the end",
+        ),
+        (
             &["--publish", "a", "--client-id", "b-publish", "--publish-client-id", "b-publish"],
             "one name",
         ),
