@@ -26,8 +26,9 @@ docs/testing.md says what is where and what each form proves.
   --resume          with --long: leaves out what passed in the long form at this commit, also in a
                     run that was ended; leaves out nothing while there are changes that are not
                     committed
-  --module MODULE   only the tests of this folder of java/ or rust/; with storm, also those of
-                    storm-it and storm-workloads, and with edge, also those of edge-it
+  --module MODULE   only the tests of this folder of java/ or rust/, and those of it that are
+                    elsewhere: flink has some in flink-suites, storm in storm-it and
+                    storm-workloads, edge in edge-it
   --repeat N        with --module: runs them N times, and says how many runs passed
   --changed [BASE]  only the modules that differ from BASE, and those built on them; without BASE,
                     what is not committed yet
