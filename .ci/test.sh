@@ -26,8 +26,9 @@ docs/testing.md says what is where and what each form proves.
   --resume          with --long: leaves out what passed in the long form at this commit, also in a
                     run that was ended; leaves out nothing while there are changes that are not
                     committed
-  --module MODULE   only the tests of this folder of java/ or rust/; with storm, also those of
-                    storm-it and storm-workloads, and with edge, also those of edge-it
+  --module MODULE   only the tests of this folder of java/ or rust/, and those of it that are
+                    elsewhere: flink has some in flink-suites, storm in storm-it and
+                    storm-workloads, edge in edge-it
   --repeat N        with --module: runs them N times, and says how many runs passed
   --changed [BASE]  only the modules that differ from BASE, and those built on them; without BASE,
                     what is not committed yet
@@ -369,6 +370,8 @@ rust_tests() {
     fi
     AFTERBAY_LONG=$is_long
     export AFTERBAY_LONG
+    # Before the tests, what tests of java/ start: they hold one of Maven's three places until cargo is free (RustPrograms).
+    [ "$rust_modules" != "$all_rust" ] || timed 'rust:programs' "$cargo" build --locked --workspace --bins --examples || return 1
     timed 'rust:compile' "$cargo" test --locked --no-run "$@" || return 1
     rust_code=0
     case " $(echo $rust_modules) " in *' net '*) net_programs ;; esac

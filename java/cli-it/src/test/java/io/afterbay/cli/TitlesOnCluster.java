@@ -31,6 +31,9 @@ final class TitlesOnCluster implements AutoCloseable {
     static final int MEMBERS = 3_000;
     static final String ID = "past";
 
+    /** After which somebody looks whether the live job is still there. */
+    private static final int WAIT_SECONDS = 10;
+
     private static final Path HOME = Path.of("../..").toAbsolutePath().normalize();
 
     private final Path directory;
@@ -219,7 +222,8 @@ final class TitlesOnCluster implements AutoCloseable {
                                                         "TitlesCheck",
                                                         "--bootstrap=" + broker,
                                                         "--dictionary=" + dictionary,
-                                                        "--rows=" + rows)
+                                                        "--rows=" + rows,
+                                                        "--wait=" + WAIT_SECONDS)
                                                 .code()
                                         == 0);
     }

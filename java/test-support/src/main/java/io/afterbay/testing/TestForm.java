@@ -98,6 +98,9 @@ public final class TestForm {
 
     // ---------------------------------------------------------------- flink
 
+    /** Random inputs of each kind of window, each with a seed of its own, from 1 on. */
+    public static final int WINDOW_SEEDS = either(1, 4);
+
     /** Random chains of checkpoints, each with a seed of its own, from 1 on. */
     public static final int CHAIN_SEEDS = either(2, 6);
 

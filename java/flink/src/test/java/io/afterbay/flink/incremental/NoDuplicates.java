@@ -6,7 +6,7 @@ import org.apache.flink.runtime.state.CheckpointedStateScope;
 import org.apache.flink.runtime.state.StreamStateHandle;
 
 /** A storage of a test, which copies no files within itself: nobody asks it to. */
-public interface NoDuplicates extends CheckpointStreamFactory {
+interface NoDuplicates extends CheckpointStreamFactory {
     @Override
     default boolean canFastDuplicate(StreamStateHandle handle, CheckpointedStateScope scope) {
         return false;

@@ -9,11 +9,16 @@ import io.afterbay.testing.LongForm;
 import io.afterbay.testing.TestForm;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.Comparator;
 import java.util.List;
 import net.jqwik.api.EdgeCasesMode;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.ShrinkingMode;
+import org.junit.jupiter.api.MethodDescriptor;
+import org.junit.jupiter.api.MethodOrderer;
+import org.junit.jupiter.api.MethodOrdererContext;
+import org.junit.jupiter.api.TestMethodOrder;
 import org.junit.jupiter.api.extension.ConditionEvaluationResult;
 import org.junit.jupiter.api.extension.ExecutionCondition;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -91,6 +96,7 @@ class NegativeControlTest {
 
     /** Not found by the build: only the tests above run it. */
     @ExtendWith(StopAtFirstFailure.class)
+    @TestMethodOrder(LargeTestsLast.class)
     static class BrokenContract extends StateStoreContract {
         @Override
         protected StateStore open(StoreOptions options) {
@@ -125,6 +131,20 @@ class NegativeControlTest {
         void agreesWithTheModel(@ForAll("setups") Setup setup, @ForAll("steps") List<Step> steps)
                 throws IOException {
             super.agreesWithTheModel(setup, steps);
+        }
+    }
+
+    /** Small tests find each defect as well as those that fill a store beyond its budget. */
+    static class LargeTestsLast implements MethodOrderer {
+        private static final String LARGE = "FourTimesTheBudget";
+
+        @Override
+        public void orderMethods(MethodOrdererContext context) {
+            context.getMethodDescriptors().sort(Comparator.comparing(LargeTestsLast::isLarge));
+        }
+
+        private static boolean isLarge(MethodDescriptor test) {
+            return test.getMethod().getName().contains(LARGE);
         }
     }
 

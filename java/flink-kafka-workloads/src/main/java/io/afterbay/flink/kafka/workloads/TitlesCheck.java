@@ -9,6 +9,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
@@ -25,6 +26,7 @@ import picocli.CommandLine.Option;
  */
 public record TitlesCheck(int members, int wrong, List<String> examples) {
     private static final int EXAMPLES = 3;
+    private static final long ROWS_PAUSE_MS = 200;
 
     /** The header of rows that a replay has written. */
     private static final String REPLAYED = "afterbay-replay";
@@ -119,9 +121,16 @@ public record TitlesCheck(int members, int wrong, List<String> examples) {
                 names = "--rows",
                 paramLabel = "N",
                 description =
-                        "Only count the rows that are by the dictionary: 0 if there are as many"
-                                + " already.")
+                        "Only count the rows that are by the dictionary: 0 as soon as there are as"
+                                + " many, 1 if there are not.")
         private @Nullable Long rows;
+
+        @Option(
+                names = "--wait",
+                paramLabel = "S",
+                defaultValue = "0",
+                description = "With --rows: for how long they may come.")
+        private int waitSeconds;
 
         @Option(
                 names = "--live-since",
@@ -143,15 +152,24 @@ public record TitlesCheck(int members, int wrong, List<String> examples) {
         @Override
         public Integer call() throws Exception {
             Topic table = new Topic(bootstrap, titles);
-            if (rows != null) {
-                long count =
-                        table(table).values().stream()
-                                .filter(title -> title.dictionary() == dictionary)
-                                .count();
-                System.out.printf("%d rows by dictionary %d%n", count, dictionary);
-                return count >= rows ? 0 : 1;
+            return rows == null ? compare(table) : awaitRows(table, rows);
+        }
+
+        private int awaitRows(Topic table, long wanted) throws InterruptedException {
+            long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(waitSeconds);
+            long count = count(table);
+            while (count < wanted && System.nanoTime() < deadlineNanos) {
+                Thread.sleep(ROWS_PAUSE_MS);
+                count = count(table);
             }
-            return compare(table);
+            System.out.printf("%d rows by dictionary %d%n", count, dictionary);
+            return count >= wanted ? 0 : 1;
+        }
+
+        private long count(Topic table) {
+            return table(table).values().stream()
+                    .filter(title -> title.dictionary() == dictionary)
+                    .count();
         }
 
         private int compare(Topic table) throws Exception {

@@ -1,4 +1,4 @@
-package io.afterbay.flink.unit;
+package io.afterbay.flink.jobs;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.afterbay.flink.contract.BackendUnderTest;
 import io.afterbay.flink.contract.Instrumentation;
+import io.afterbay.testing.TestForm;
 import java.lang.reflect.Field;
 import java.util.ArrayList;
 import java.util.List;
@@ -44,7 +45,7 @@ class WindowsTest {
     @ParameterizedTest
     @EnumSource
     void listsAreAsHashMaps(WindowScenario scenario) throws Exception {
-        for (long seed = 1; seed <= 2; seed++) {
+        for (long seed = 1; seed <= TestForm.WINDOW_SEEDS; seed++) {
             assertSame(scenario, false, seed);
         }
     }
