@@ -78,10 +78,11 @@ fn deadline() -> u64 {
 
 /// Takes an offer back. Only of this process: a child is another client.
 pub(crate) fn withdraw(reference: u64) {
-    if let Ok(asking) = ASKING.lock()
-        && let Some(socket) = &asking.socket
-    {
-        let _ = passing::send(socket, &Message::Withdraw { reference }.encode(), &[]);
+    let Ok(mut asking) = ASKING.lock() else { return };
+    let Some(socket) = &asking.socket else { return };
+    if send(socket, &Message::Withdraw { reference }, &[]).is_err() {
+        // Each close would wait for an agent that takes nothing. It hears of the end, and forgets all that was offered here.
+        asking.forget();
     }
 }
 
@@ -188,9 +189,10 @@ pub(crate) fn send(
     message: &Message,
     descriptors: &[BorrowedFd<'_>],
 ) -> Result<(), ShmError> {
+    let end = deadline();
     loop {
         match passing::send(socket.as_fd(), &message.encode(), descriptors) {
-            Err(ShmError::System { errno: Errno::INTR, .. }) => {}
+            Err(ShmError::System { errno: Errno::INTR, .. }) if sys::now() < end => {}
             sent => return sent,
         }
     }
@@ -229,5 +231,26 @@ fn hear_until(socket: &OwnedFd, end: u64) -> Result<(Message, Vec<OwnedFd>), Shm
                 return message.map(|m| (m, descriptors)).map_err(|_| ShmError::Message);
             }
         }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use rustix::net::socketpair;
+
+    use super::*;
+
+    /// Each close of a connection whose offer nobody has claimed would wait for it.
+    #[test]
+    fn an_agent_that_takes_nothing_is_left() {
+        let flags = SocketFlags::CLOEXEC;
+        let (near, _far) =
+            socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None).unwrap();
+        set_socket_timeout(&near, Timeout::Send, Some(Duration::from_millis(1))).unwrap();
+        while passing::send(&near, &[0], &[]).is_ok() {}
+        ASKING.lock().unwrap().socket = Some(near);
+        withdraw(1);
+        assert!(ASKING.lock().unwrap().socket.is_none());
     }
 }

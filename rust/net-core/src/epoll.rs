@@ -79,6 +79,7 @@ pub(crate) fn begin_anew() {
 pub fn control(epoll: i32, operation: c_int, fd: i32, event: Option<epoll_event>) -> Result<()> {
     let Some(at) = slot::get(fd) else { return control_plain(epoll, operation, fd, event) };
     let mut sets = SETS.lock().map_err(|_| Errno::AGAIN)?;
+    catch_up(&mut sets, at.conn());
     let mut found = sets.of.get(&(fd, epoll)).copied();
     if let Some(index) = found
         && sets.entries[index as usize].is_parked
@@ -274,11 +275,23 @@ pub(crate) fn forget(fd: i32) {
 pub(crate) fn follow(slot: u32) {
     let Some(at) = slot::at(slot) else { return };
     let Ok(mut sets) = SETS.lock() else { return };
+    wait_anew(&mut sets, at.conn());
+}
+
+fn wait_anew(sets: &mut Sets, conn: &Conn) {
     for (index, entry) in sets.entries.iter_mut().enumerate() {
         // Who waits only for what can be read waits as before: what is told anew is an edge.
-        if entry.slot == Some(slot) && !entry.is_spent && entry.events & OUT != 0 {
-            let _ = entry.put(index as u32, at.conn(), EPOLL_CTL_MOD);
+        if entry.slot == Some(conn.slot) && !entry.is_spent && entry.events & OUT != 0 {
+            let _ = entry.put(index as u32, conn, EPOLL_CTL_MOD);
         }
+    }
+}
+
+/// Another process may have noticed that writes go elsewhere, and this one not yet. By who has `SETS`: what is noticed later leads to
+/// [`follow`].
+fn catch_up(sets: &mut Sets, conn: &Conn) {
+    while slot::follows(conn.slot, conn.writes_to_ring.load(SeqCst)) {
+        wait_anew(sets, conn);
     }
 }
 
@@ -355,6 +368,7 @@ pub fn translate(events: &mut [epoll_event]) -> usize {
 /// Something fired that the program does not wait for. What the kernel waits for in vain, it does not any more.
 fn trim(index: u32, serial: u64, conn: &Conn) {
     let Ok(mut sets) = SETS.lock() else { return };
+    catch_up(&mut sets, conn);
     match sets.entries.get_mut(index as usize).filter(|entry| entry.serial == serial) {
         Some(entry) if entry.is_parked => sets.end_parking(index, conn),
         Some(entry) => entry.trim(index, conn),

@@ -34,6 +34,10 @@ pub fn before_close(fd: i32) -> Option<Ref> {
     let Some(first) = slot::detach(fd) else {
         epoll::close(&at, fd);
         service::move_on(&at, fd);
+        if at.lingers().load(SeqCst) {
+            // Not before: with this one, the library's own is not the only one, and all may be sent by now.
+            service::nudge();
+        }
         return None;
     };
     end(&first, fd);
@@ -131,14 +135,17 @@ fn linger(at: &Ref, fd: i32) {
     slot::copy(fd, copy.as_raw_fd());
     // Closed by the service.
     std::mem::forget(copy);
-    service::nudge();
 }
 
-/// The rest is sent.
-pub(crate) fn end_linger(fd: i32) {
-    let first = before_close(fd);
-    let _ = sys::close(fd);
-    drop(first);
+/// The rest is sent. A program that closes all numbers may have closed this one: then it is no longer the library's to close.
+pub(crate) fn end_linger(slot: u32, fd: i32) {
+    if let Some(at) = slot::get(fd)
+        && at.slot() == slot
+        && let Some(last) = slot::detach(fd)
+    {
+        end(&last, fd);
+        let _ = sys::close(fd);
+    }
 }
 
 /// After `dup` and its like.

@@ -174,7 +174,7 @@ impl Wait {
             Some(bell) => self.until_ready(at, fd, what, bell),
             None => {
                 let waited = self.until_ready(at, fd, what, -1);
-                conn.end_blind();
+                conn.end_blind(0);
                 waited
             }
         }

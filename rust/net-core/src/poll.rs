@@ -65,7 +65,7 @@ struct Blind<'a>(Vec<&'a Ref>);
 
 impl Drop for Blind<'_> {
     fn drop(&mut self) {
-        self.0.iter().for_each(|at| at.conn().end_blind());
+        self.0.iter().for_each(|at| at.conn().end_blind(0));
     }
 }
 

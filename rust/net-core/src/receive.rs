@@ -48,13 +48,8 @@ impl Conn {
             self.count_blind();
         }
         let received = receive();
-        if let Ok(bytes) = received
-            && flags & libc::MSG_PEEK == 0
-        {
-            // Before anybody may be told that this end reads the ring.
-            self.received(bytes);
-        }
-        self.end_blind();
+        let is_peek = flags & libc::MSG_PEEK != 0;
+        self.end_blind(received.ok().filter(|_| !is_peek).unwrap_or(0));
         Some(received)
     }
 
@@ -64,14 +59,22 @@ impl Conn {
         slot::blind(self.slot).fetch_add(1, SeqCst);
     }
 
-    pub(crate) fn end_blind(&self) {
+    /// After a wait that was counted, in which so many bytes were received.
+    pub(crate) fn end_blind(&self, bytes: usize) {
         // Not while those are forgotten that are gone, but in a signal handler that interrupted who has it.
-        let _input = self.input();
-        self.blind.fetch_sub(1, SeqCst);
-        slot::blind(self.slot).fetch_sub(1, SeqCst);
+        let mut input = self.input();
+        if let Ok(input) = &mut input {
+            // Before anybody may be told that this end reads the ring.
+            input.path.received(bytes);
+        }
+        // In the child of a handler's fork, this wait is its parent's.
+        let less = |blind: u32| blind.checked_sub(1);
+        if slot::blind(self.slot).fetch_update(SeqCst, SeqCst, less).is_ok() {
+            self.blind.fetch_sub(1, SeqCst);
+        }
     }
 
-    /// Threads of processes that were killed wait no more. By who has `input`, if no other process has the connection.
+    /// Threads of processes that are gone wait no more. By who has `input`, if no other process has the connection.
     pub(crate) fn forget_blind_of_others(&self) {
         self.blind.store(slot::blind(self.slot).load(SeqCst), SeqCst);
     }
@@ -109,7 +112,13 @@ impl Conn {
 
     /// Whether all who wait for bytes wait for those of the ring, too. By who has `input`.
     fn may_attach(&self) -> bool {
-        !self.is_plain.load(SeqCst) && self.blind.load(SeqCst) == 0
+        if self.is_plain.load(SeqCst) {
+            return false;
+        }
+        if self.blind.load(SeqCst) > 0 && self.is_only() {
+            self.forget_blind_of_others();
+        }
+        self.blind.load(SeqCst) == 0
     }
 
     fn receive_with(

@@ -10,6 +10,7 @@ use libc::{
 };
 
 use crate::conn::Conn;
+use crate::slot;
 use crate::sys::{self, Result};
 
 /// No address of a program begins so, and no small number. A program whose own data begins so gets them back: they are kept here,
@@ -159,8 +160,7 @@ impl Entry {
 
     /// Tells the kernel what to wait for: the socket by `operation`, and its bells.
     pub(crate) fn put(&mut self, index: u32, conn: &Conn, operation: c_int) -> Result<()> {
-        let writes_to_ring = conn.writes_to_ring.load(SeqCst);
-        let events = self.of_tcp(writes_to_ring);
+        let events = self.of_tcp(slot::waits_for_ring(conn.slot));
         if operation != EPOLL_CTL_MOD || !self.knows(events) {
             self.tell(index, operation, events)?;
         }
@@ -169,8 +169,8 @@ impl Entry {
     }
 
     /// What fires once, fires by one of several: it is this library's to count.
-    pub(crate) fn of_tcp(&self, writes_to_ring: bool) -> u32 {
-        let not_told = EXCLUSIVE | ONESHOT | if writes_to_ring { OUT } else { 0 };
+    pub(crate) fn of_tcp(&self, waits_for_ring: bool) -> u32 {
+        let not_told = EXCLUSIVE | ONESHOT | if waits_for_ring { OUT } else { 0 };
         self.events & !not_told
     }
 
@@ -217,7 +217,7 @@ impl Entry {
         if !self.may_keep() {
             return;
         }
-        let events = self.of_tcp(conn.writes_to_ring.load(SeqCst));
+        let events = self.of_tcp(slot::waits_for_ring(conn.slot));
         if self.told != Some(events) {
             let _ = self.tell(index, EPOLL_CTL_MOD, events);
         }
@@ -233,13 +233,13 @@ impl Entry {
     }
 
     pub(crate) fn put_bells(&mut self, index: u32, conn: &Conn) {
-        let writes_to_ring = conn.writes_to_ring.load(SeqCst);
+        let waits_for_ring = slot::waits_for_ring(conn.slot);
         let modes = self.events & EDGE;
         let is_by_level = self.may_keep();
         self.has_edges = modes != 0;
         let wanted = [
             (self.events & IN != 0, Kind::Reader, conn.read_bell.fd()),
-            (self.events & OUT != 0 && writes_to_ring, Kind::Writer, conn.write_bell.fd()),
+            (self.events & OUT != 0 && waits_for_ring, Kind::Writer, conn.write_bell.fd()),
         ];
         // Without rings there are none.
         for (is_wanted, kind, bell) in wanted.into_iter().filter(|(_, _, bell)| *bell >= 0) {

@@ -41,8 +41,8 @@ pub(crate) fn take_over(at: &Ref, fd: i32) {
     let mut last = None;
     for own in (0..slot::limit()).filter(|&own| at.is_at(own)) {
         let registered = epoll::take_out(at, own);
-        service::forget(at, own);
         last = last.or(slot::detach(own));
+        service::forget(at, own);
         replace(&near, own, own);
         for (epoll, event) in registered {
             let _ = epoll::control(epoll, libc::EPOLL_CTL_ADD, own, Some(event));

@@ -193,20 +193,27 @@ fn attend(epoll: i32, slot: u32, may_have_ended: bool) {
         }
         let waits_for_tcp = conn.attend(fd);
         // Not each time: epoll tells anew what is so already, such as an end that has come.
-        if at.hears_of_room().swap(waits_for_tcp, SeqCst) != waits_for_tcp {
-            let events = if waits_for_tcp { ENDS | libc::EPOLLOUT as u32 } else { ENDS };
-            let token = TCP | u64::from(slot);
-            if sys::epoll_control(epoll, EPOLL_CTL_MOD, fd, events, token).is_err() {
-                at.hears_of_room().store(!waits_for_tcp, SeqCst);
-            }
+        if at.hears_of_room().swap(waits_for_tcp, SeqCst) != waits_for_tcp
+            && !hear_of_room(epoll, slot, fd, waits_for_tcp)
+        {
+            at.hears_of_room().store(!waits_for_tcp, SeqCst);
         }
         let is_done = !waits_for_tcp && at.lingers().load(Acquire) && at.descriptors() == 1;
         is_done.then_some(fd)
     });
-    // A descriptor of the library: nobody else closes it.
+    // A descriptor of the library.
     if let Some(Some(fd)) = looked {
-        files::end_linger(fd);
+        files::end_linger(slot, fd);
     }
+}
+
+/// The epoll tells of room in TCP, or does not any more. Whether it has been told.
+fn hear_of_room(epoll: i32, slot: u32, fd: i32, is_wanted: bool) -> bool {
+    let events = if is_wanted { ENDS | libc::EPOLLOUT as u32 } else { ENDS };
+    let tell =
+        |operation| sys::epoll_control(epoll, operation, fd, events, TCP | u64::from(slot)).is_ok();
+    // It may have another descriptor of the connection, or have none while that is closed; or get this one in between (`move_on`).
+    tell(EPOLL_CTL_MOD) || is_wanted && (tell(EPOLL_CTL_ADD) || tell(EPOLL_CTL_MOD))
 }
 
 /// The connection by which the agent asks.
@@ -247,8 +254,11 @@ impl Answering {
     fn end(&mut self) {
         let Ok(_changing) = START.lock() else { return };
         if let Some(socket) = self.0.take() {
+            let fd = socket.as_raw_fd();
             ANSWERS.store(-1, SeqCst);
-            slot::unset_own(socket.as_raw_fd());
+            // A process that was made past our functions may have it, too: what it says then is not the next one's.
+            let _ = sys::epoll_control(EPOLL.load(Acquire), EPOLL_CTL_DEL, fd, 0, 0);
+            slot::unset_own(fd);
         }
     }
 }

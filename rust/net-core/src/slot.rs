@@ -72,7 +72,7 @@ struct Slot {
     hears_of_room: AtomicBool,
     /// Threads of this process that wait for bytes of TCP only (`Conn::blind`).
     blind: AtomicU32,
-    /// This process's epolls wait for room in the ring.
+    /// This process's epolls wait for room in the ring, and not for TCP's.
     waits_for_ring: AtomicBool,
     /// All descriptors of this program are closed; what is left has to be sent by the library's own.
     lingers: AtomicBool,
@@ -242,12 +242,15 @@ pub fn get(fd: i32) -> Option<Ref> {
 
 /// The connection of a slot, if it has a descriptor; and that.
 pub(crate) fn of_slot(slot: u32) -> Option<(Ref, i32)> {
-    if !SLOTS.get(slot as usize)?.is_filled.load(Acquire) {
+    let this = SLOTS.get(slot as usize)?;
+    if !this.is_filled.load(Acquire) {
         return None;
     }
-    let hint = SLOTS[slot as usize].hint.load(Relaxed) as i32;
+    let hint = this.hint.load(Relaxed) as i32;
     let is_there = |&fd: &i32| slot_of(fd) == Some(slot);
     let fd = Some(hint).filter(is_there).or_else(|| (0..limit()).find(is_there))?;
+    // The same one as long as it is there.
+    this.hint.store(fd as u32, Relaxed);
     let found = get(fd)?;
     (found.slot == slot).then_some((found, fd))
 }
@@ -372,6 +375,11 @@ pub(crate) fn follows(slot: u32, is_ring: bool) -> bool {
     waits_for_ring.load(SeqCst) != is_ring && waits_for_ring.swap(is_ring, SeqCst) != is_ring
 }
 
+/// Whether this process's epolls have to wait for room in the ring.
+pub(crate) fn waits_for_ring(slot: u32) -> bool {
+    SLOTS[slot as usize].waits_for_ring.load(SeqCst)
+}
+
 /// Memory of a slot's rings, which is given back when nobody uses the slot.
 pub(crate) fn account(slot: u32) -> &'static Account {
     &SLOTS[slot as usize].account
@@ -401,6 +409,7 @@ pub(crate) fn open(fd: i32, is_connector: bool, after: u32) -> Option<Ref> {
     this.conn.store(conn, Release);
     this.descriptors.store(1, Release);
     this.hint.store(fd as u32, Relaxed);
+    this.hears_of_room.store(false, Relaxed);
     this.blind.store(0, Relaxed);
     this.lingers.store(false, Relaxed);
     this.waits_for_ring.store(false, Relaxed);
@@ -577,6 +586,18 @@ mod tests {
         assert_eq!(memory::used(), 0);
         assert!(!account.take(config::DEFAULT_MEMORY + 1));
         assert_eq!(memory::used(), 0);
+    }
+
+    /// A signal handler has interrupted the wait, and forked: here is the child.
+    #[test]
+    fn a_wait_of_the_parent_is_not_the_childs_to_end() {
+        let socket = Socket::new();
+        let at = open(socket.fd(), true, 32).unwrap();
+        assert_eq!(at.conn().begin_wait(), None);
+        blind(at.slot()).store(0, SeqCst);
+        at.conn().end_blind(0);
+        assert_eq!(at.conn().blind.load(SeqCst), 1);
+        drop(detach(socket.fd()).unwrap());
     }
 
     /// Of two threads that fork at once.

@@ -83,16 +83,48 @@ def writes(port, end):
     wait()
 
 
-def writer_with_little_room(port):
-    """A connection whose bytes are in memory, and do not fit into its socket."""
+def connects_with_little_room(port):
     connection = socket.socket()
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, LITTLE)
     connection.connect(("127.0.0.1", int(port)))
+    return connection
+
+
+def begins(connection):
+    """Its bytes are in memory, and do not fit into its socket."""
     connection.sendall(b"?")
     connection.recv(1)
     make_room(connection)
     connection.sendall(content()[:-8])
+
+
+def writer_with_little_room(port):
+    connection = connects_with_little_room(port)
+    begins(connection)
     return connection
+
+
+def fill(connection):
+    """Until there is no room in memory. How many bytes."""
+    connection.sendall(content()[-8:])
+    more = 0
+    try:
+        while True:
+            more += connection.send(bytes(TOTAL), socket.MSG_DONTWAIT)
+    except BlockingIOError:
+        return more
+
+
+def waits_for_room(connection, into):
+    """By edges, and does nothing else."""
+    events = select.epoll()
+    events.register(connection.fileno(), select.EPOLLOUT | select.EPOLLET)
+    while events.poll(0):
+        pass
+    os.write(into, b"x")
+    events.poll()
+    say("told")
+    wait()
 
 
 def writes_with_child(port):
@@ -133,27 +165,30 @@ def leaves_to_child(port):
 
 
 def waits_by_epoll(port):
-    """The child waits for room, by edges, and does nothing else."""
+    """The child waits for room."""
     connection = writer_with_little_room(port)
-    connection.sendall(content()[-8:])
-    more = 0
-    try:
-        while True:
-            more += connection.send(bytes(TOTAL), socket.MSG_DONTWAIT)
-    except BlockingIOError:
-        pass
+    more = fill(connection)
     output, into = os.pipe()
     child = os.fork()
     if child == 0:
-        events = select.epoll()
-        events.register(connection.fileno(), select.EPOLLOUT | select.EPOLLET)
-        while events.poll(0):
-            pass
-        os.write(into, b"x")
-        events.poll()
-        say("told")
-        wait()
-        return
+        return waits_for_room(connection, into)
+    os.read(output, 1)
+    say(child, more)
+    wait()
+
+
+def waits_by_later_epoll(port):
+    """The child was there before the first byte was in memory, and has neither read nor written."""
+    connection = connects_with_little_room(port)
+    output, into = os.pipe()
+    goes_on, go_on = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.read(goes_on, 1)
+        return waits_for_room(connection, into)
+    begins(connection)
+    more = fill(connection)
+    os.write(go_on, b"x")
     os.read(output, 1)
     say(child, more)
     wait()
@@ -187,6 +222,18 @@ def writes_with_copy(port):
     say("closed")
     wait()
     os.close(copy)
+
+
+def writes_with_lower_copy(port):
+    """What was opened first is closed, and another descriptor has the lowest number."""
+    low = os.open(os.devnull, os.O_RDONLY)
+    connection = writer_with_little_room(port)
+    connection.sendall(content()[-8:])
+    copy = os.dup(connection.fileno())
+    os.close(connection.detach())
+    os.dup2(copy, low)
+    say("written")
+    wait()
 
 
 def reads(how):

@@ -119,6 +119,52 @@ fn a_process_that_was_killed_waits_for_nothing() {
     }
 }
 
+/// A thread that waits for a byte since before there were rings, and a child that goes on when its parent is killed.
+const LEFT: &str = r#"
+import os, signal, socket, sys, threading
+listener = socket.create_server(("127.0.0.1", 0))
+asks = socket.create_connection(listener.getsockname())
+serves = listener.accept()[0]
+waits = threading.Thread(target=serves.recv, args=(1,), daemon=True)
+waits.start()
+print(waits.native_id, flush=True)
+sys.stdin.readline()
+for _ in range(200):
+    serves.sendall(b"!")
+    asks.recv(1)
+child = os.fork()
+if child:
+    signal.pause()
+print(os.getpid(), flush=True)
+sys.stdin.readline()
+for _ in range(200):
+    asks.sendall(b"?")
+    serves.sendall(serves.recv(1))
+    asks.recv(1)
+print("exchanged", flush=True)
+sys.stdin.readline()
+"#;
+
+/// As above, with rings.
+#[test]
+fn a_thread_of_a_process_that_was_killed_waits_for_nothing() {
+    let memory = Memory::new();
+    let mut command = memory.program_by_default(PYTHON);
+    command.args(["-c", LEFT]);
+    let mut program = Told::start(command);
+    let thread = format!("/proc/{}/task/{}", program.id(), program.hear());
+    Wait::block("it waits", || (0..LOOKS).all(|_| said(&thread, "State:").starts_with('S')));
+    program.tell("");
+    let child = program.hear().parse().unwrap();
+    program.kill();
+    program.tell("");
+    assert_eq!(program.hear(), "exchanged");
+    for end in memory.all_connections_of(child, 2) {
+        let transports = ["out", "in"].map(|way| end[way]["transport"].clone());
+        assert_eq!(transports, ["ring"; 2], "{end:#}");
+    }
+}
+
 /// A child has what its parent had, but for its connection to the agent.
 #[test]
 fn a_program_that_is_gone_is_not_waited_for_though_its_child_lives() {

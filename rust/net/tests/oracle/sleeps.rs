@@ -153,10 +153,9 @@ fn each_process_hears_of_room_by_itself() {
     drop(waits.read());
 }
 
-/// The other one has found that writes go by TCP again; what this one's epoll waits for is its own business.
-#[test]
-fn the_epoll_of_each_process_waits_where_writes_go() {
-    let (waits, more) = behind("waits_by_epoll");
+/// A child that waits by epoll.
+fn is_told_of_room(how: &str) {
+    let (waits, more) = behind(how);
     let Waits { memory: _memory, mut reads, writes, .. } = waits;
     reads.tell("");
     let (said, mut reads) = reads.says();
@@ -166,6 +165,18 @@ fn the_epoll_of_each_process_waits_where_writes_go() {
     let (said, _reads) = reads.says();
     assert_eq!(said, r"b'\x00'");
     assert_eq!(writes.says().0, "told");
+}
+
+/// The other one has found that writes go by TCP again; what this one's epoll waits for is its own business.
+#[test]
+fn the_epoll_of_each_process_waits_where_writes_go() {
+    is_told_of_room("waits_by_epoll");
+}
+
+/// This one has found neither that they go into the ring nor that they go back.
+#[test]
+fn an_epoll_waits_where_the_writes_of_another_process_go() {
+    is_told_of_room("waits_by_later_epoll");
 }
 
 /// A process whose parent has closed the connection has it still.
@@ -195,6 +206,12 @@ fn a_descriptor_that_is_closed_leaves_the_wait_for_room_to_others() {
     waits.writes.tell("");
     assert_eq!(waits.writes.hear(), "closed");
     drop(waits.read());
+}
+
+/// Its own thread takes any that is left, and the kernel's epoll may know of another one.
+#[test]
+fn the_wait_for_room_is_by_any_descriptor() {
+    drop(Waits::new("writes_with_lower_copy", |_, _| {}).read());
 }
 
 /// A call that waits for the way back to TCP, with a bell that rings since writes do not go into the ring any more.
