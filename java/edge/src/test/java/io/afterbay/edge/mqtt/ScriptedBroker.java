@@ -1,5 +1,6 @@
 package io.afterbay.edge.mqtt;
 
+import io.afterbay.testing.Await;
 import java.io.BufferedInputStream;
 import java.io.DataInputStream;
 import java.io.IOException;
@@ -12,9 +13,14 @@ import java.util.Arrays;
 
 /** A broker that answers what a test tells it to, when it tells it to. */
 public final class ScriptedBroker implements AutoCloseable {
+    /** JUnit cannot interrupt who waits at a socket. */
+    private static final int PATIENCE_MS = Math.toIntExact(Await.DEADLINE.toMillis());
+
     private final ServerSocket server = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
 
-    public ScriptedBroker() throws IOException {}
+    public ScriptedBroker() throws IOException {
+        server.setSoTimeout(PATIENCE_MS);
+    }
 
     public BrokerAddress address() {
         return new BrokerAddress("127.0.0.1", server.getLocalPort());
@@ -44,6 +50,7 @@ public final class ScriptedBroker implements AutoCloseable {
             this.in = new DataInputStream(new BufferedInputStream(socket.getInputStream()));
             this.out = socket.getOutputStream();
             socket.setTcpNoDelay(true);
+            socket.setSoTimeout(PATIENCE_MS);
         }
 
         /** Reads a CONNECT of 3.1.1 without session, keep alive and user; returns the client id. */
