@@ -79,7 +79,10 @@ final class LiveArguments {
     @Option(
             names = "--mosquitto",
             paramLabel = "FILE",
-            description = "The program, if it is not where programs are.")
+            description = {
+                "The mosquitto to start, if it is neither in PATH nor in /usr/sbin, /usr/local/sbin or"
+                        + " /opt/homebrew/sbin."
+            })
     private @Nullable Path mosquitto;
 
     @Option(
@@ -93,7 +96,9 @@ final class LiveArguments {
     @Option(
             names = "--by",
             paramLabel = "COLUMN",
-            description = "The column within whose values they grow, such as a sensor.")
+            description = {
+                "The column within whose values the numbers of --sequence grow, such as a sensor."
+            })
     private @Nullable String by;
 
     @Option(

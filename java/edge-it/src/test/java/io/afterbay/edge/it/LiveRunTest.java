@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Timeout;
 class LiveRunTest {
     private static final int SITES = 3;
     private static final int REPORTS = 3_000;
-    private static final Duration PLAY = Duration.ofSeconds(2);
+    private static final Duration PLAY = Duration.ofSeconds(1);
     private static final LinkShape LINK = new LinkShape(2_000_000, Duration.ofMillis(10));
 
     private static final String TUMBLE =

@@ -37,7 +37,7 @@ final class HalvesFeed implements CloudFeed {
     private final Path certificate;
     private final Path output;
     private final SupervisedProgram gateway;
-    private final @Nullable SiteMessages messages;
+    private @Nullable SiteMessages messages;
     private final Map<String, SupervisedProgram> agents = new LinkedHashMap<>();
     private boolean killed;
 
@@ -60,9 +60,9 @@ final class HalvesFeed implements CloudFeed {
         this.output = directory.resolve("output");
         createKeys();
         LiveOptions.Messages through = options.messages();
-        this.messages = through == null ? null : new SiteMessages(through, sites, directory);
         this.gateway = startGateway();
         try {
+            messages = through == null ? null : new SiteMessages(through, sites, directory);
             gateway.firstLine();
             for (String site : sites) {
                 int port = links.open(site, this::port, options);

@@ -61,7 +61,9 @@ final class SiteMessages implements AutoCloseable {
         try {
             LinePublisher.forget(broker, "afterbay-" + run);
         } catch (IOException e) {
-            close();
+            if (mosquitto != null) {
+                mosquitto.close();
+            }
             throw new CommandFailure(
                     "--mqtt %s: %s".formatted(broker, CommandFailure.reason(e)), e);
         }
@@ -130,19 +132,14 @@ final class SiteMessages implements AutoCloseable {
 
     private void awaitSubscription(String site, SupervisedProgram agent)
             throws CommandFailure, IOException, InterruptedException {
-        String admin = JSON.readTree(agent.firstLine()).path("admin").asText();
         long deadline = System.nanoTime() + PATIENCE.toNanos();
         JsonNode mqtt = JSON.missingNode();
         while (System.nanoTime() < deadline) {
+            look();
             if (agent.look()) {
                 throw new CommandFailure("agent-%s: has ended at its beginning".formatted(site));
             }
-            try (InputStream said =
-                    URI.create("http://" + admin + "/status").toURL().openStream()) {
-                mqtt = JSON.readTree(said).path("mqtt");
-            } catch (IOException e) {
-                // It has ended: it will say why.
-            }
+            mqtt = ofBroker(agent);
             if (mqtt.path("brokerUp").asBoolean()) {
                 return;
             }
@@ -157,6 +154,22 @@ final class SiteMessages implements AutoCloseable {
                                 mqtt.path("brokerError").asText("it does not say why")));
     }
 
+    /** What an agent says of its broker; missing if it says nothing. */
+    private static JsonNode ofBroker(SupervisedProgram agent) throws IOException {
+        String first = agent.lineSoFar();
+        if (first == null) {
+            return JSON.missingNode();
+        }
+        // Of the process that is there now: another one listens somewhere else.
+        String admin = JSON.readTree(first).path("admin").asText();
+        try (InputStream said = URI.create("http://" + admin + "/status").toURL().openStream()) {
+            return JSON.readTree(said).path("mqtt");
+        } catch (IOException e) {
+            // It has ended, and whoever looks at it hears why.
+            return JSON.missingNode();
+        }
+    }
+
     /**
      * @throws CommandFailure if what sites see will never be published
      */
@@ -168,7 +181,7 @@ final class SiteMessages implements AutoCloseable {
             try {
                 publisher.check();
             } catch (IOException e) {
-                throw new CommandFailure(CommandFailure.reason(e), e);
+                throw new CommandFailure("--mqtt: " + CommandFailure.reason(e), e);
             }
         }
     }
@@ -205,12 +218,12 @@ final class SiteMessages implements AutoCloseable {
             mosquitto.close();
             return;
         }
-        for (String site : sites) {
-            try {
+        try {
+            for (String site : sites) {
                 LinePublisher.forget(broker, clientId(site));
-            } catch (IOException e) {
-                // Without the broker there is nobody who could forget.
             }
+        } catch (IOException e) {
+            // Without the broker there is nobody who could forget, and each site would wait for it.
         }
     }
 }

@@ -1,14 +1,15 @@
 package io.afterbay.edge.mqtt;
 
+import io.afterbay.command.CommandFailure;
 import io.afterbay.edge.lines.GrowingFile;
 import io.afterbay.edge.lines.LineTail;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.Queue;
+import java.util.Deque;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,38 +23,58 @@ public final class LinePublisher implements AutoCloseable {
     /** Messages that the broker may have without having acknowledged them. */
     private static final int WINDOW = 500;
 
-    private static final long POLL_MS = 10;
+    private static final int POLL_MS = 10;
     private static final long RETRY_MS = 200;
     private static final long NONE = -1;
+
+    /** A broker that has acknowledged nothing for so long, on any connection, is gone. */
+    private static final Duration PATIENCE = Duration.ofMinutes(4);
 
     private final Topics topics;
     private final Path file;
     private final BrokerAddress broker;
     private final String clientId;
     private final long leftOut;
+    private final Duration patience;
     private final Thread thread;
-    private final Queue<byte[]> unacknowledged = new ArrayDeque<>();
     private volatile long published;
     private volatile boolean closed;
     private volatile @Nullable IOException failure;
+
+    /** What was published on a connection that is lost, in front of all that was not. */
+    private Deque<byte[]> again = new ArrayDeque<>();
+
     private long lines;
+    private @Nullable Long lostSinceNs;
 
     /**
      * Where lines go, and where it is said that there are no more.
      *
      * @param end another one than {@code lines}
      */
-    public record Topics(String lines, String end) {}
+    public record Topics(String lines, String end) {
+        private static byte[] bytes(String topic) {
+            return topic.getBytes(StandardCharsets.UTF_8);
+        }
+    }
 
-    private LinePublisher(
-            Path file, BrokerAddress broker, String clientId, Topics topics, long leftOut) {
+    /** For tests; see {@link #start}. */
+    LinePublisher(
+            Path file,
+            BrokerAddress broker,
+            String clientId,
+            Topics topics,
+            long leftOut,
+            Duration patience) {
         this.file = file;
         this.broker = broker;
         this.clientId = clientId;
         this.topics = topics;
         this.leftOut = leftOut;
+        this.patience = patience;
         this.thread = new Thread(this::run, "publisher " + topics.lines());
         this.thread.setDaemon(true);
+        this.thread.start();
     }
 
     /**
@@ -74,9 +95,7 @@ public final class LinePublisher implements AutoCloseable {
      */
     public static LinePublisher startWithout(
             long line, Path file, BrokerAddress broker, String clientId, Topics topics) {
-        LinePublisher publisher = new LinePublisher(file, broker, clientId, topics, line);
-        publisher.thread.start();
-        return publisher;
+        return new LinePublisher(file, broker, clientId, topics, line, PATIENCE);
     }
 
     /** Lines that the broker has acknowledged. */
@@ -99,8 +118,10 @@ public final class LinePublisher implements AutoCloseable {
             while (!closed && !tryToPublish(tail)) {
                 Thread.sleep(RETRY_MS);
             }
+        } catch (UncheckedIOException e) {
+            failure = e.getCause();
         } catch (IOException e) {
-            failure = e;
+            failure = new IOException(broker + ": " + CommandFailure.reason(e), e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
@@ -109,65 +130,96 @@ public final class LinePublisher implements AutoCloseable {
     /** False if the connection was lost. */
     private boolean tryToPublish(LineTail tail) throws IOException, InterruptedException {
         try (MqttConnection connection = MqttConnection.open(broker, clientId)) {
-            publishAgain(connection);
-            byte[] topic = topics.lines().getBytes(StandardCharsets.UTF_8);
-            while (!tail.isEnded() || !unacknowledged.isEmpty()) {
-                if (closed) {
-                    return true;
-                }
-                publishSome(connection, topic, tail);
-                takeSome(connection, tail.isEnded());
+            publishLines(connection, tail);
+            if (!closed) {
+                connection.publish(Topics.bytes(topics.end()), new byte[0]);
+                connection.flush();
+                connection.takeAcknowledgement();
+                connection.disconnect();
             }
-            connection.publish(topics.end().getBytes(StandardCharsets.UTF_8), new byte[0]);
-            connection.flush();
-            connection.takeAcknowledgement();
-            connection.disconnect();
             return true;
         } catch (MqttConnection.Refused e) {
             throw e;
         } catch (IOException e) {
+            giveUpInTime(e);
             return false;
         }
     }
 
-    private void publishAgain(MqttConnection connection) throws IOException {
-        List<byte[]> again = new ArrayList<>(unacknowledged);
-        for (byte[] line : again) {
-            connection.publish(topics.lines().getBytes(StandardCharsets.UTF_8), line);
+    private void giveUpInTime(IOException reason) throws IOException {
+        long now = System.nanoTime();
+        Long since = lostSinceNs;
+        if (since == null) {
+            lostSinceNs = now;
+        } else if (now - since > patience.toNanos()) {
+            throw new IOException(
+                    "the broker has taken nothing for %d s: %s"
+                            .formatted(patience.toSeconds(), CommandFailure.reason(reason)),
+                    reason);
         }
-        connection.flush();
+    }
+
+    private void publishLines(MqttConnection connection, LineTail tail)
+            throws IOException, InterruptedException {
+        byte[] topic = Topics.bytes(topics.lines());
+        try {
+            while (!closed && !(isAllPublished(tail) && connection.underWay() == 0)) {
+                publishSome(connection, topic, tail);
+                takeSome(connection, isAllPublished(tail));
+            }
+        } finally {
+            Deque<byte[]> older = new ArrayDeque<>(connection.unacknowledged());
+            older.addAll(again);
+            again = older;
+        }
+    }
+
+    private boolean isAllPublished(LineTail tail) {
+        return again.isEmpty() && tail.isEnded();
     }
 
     private void publishSome(MqttConnection connection, byte[] topic, LineTail tail)
             throws IOException {
-        while (unacknowledged.size() < WINDOW) {
-            byte[] line = tail.next();
+        while (connection.underWay() < WINDOW) {
+            byte[] line = again.isEmpty() ? next(tail) : again.remove();
             if (line == null) {
                 break;
             }
-            if (lines++ != leftOut) {
-                unacknowledged.add(line);
-                connection.publish(topic, line);
-            }
+            connection.publish(topic, line);
         }
         connection.flush();
     }
 
-    /** Waits for one if nothing else is to be done. */
+    /** What is wrong with the file is not to be taken for a connection that is lost. */
+    private byte @Nullable [] next(LineTail tail) {
+        try {
+            byte[] line = tail.next();
+            return line != null && lines++ == leftOut ? tail.next() : line;
+        } catch (IOException e) {
+            throw new UncheckedIOException(
+                    new IOException(file + ": " + CommandFailure.reason(e), e));
+        }
+    }
+
+    /** Waits for an acknowledgement if nothing else is to be done. */
     private void takeSome(MqttConnection connection, boolean isAll)
             throws IOException, InterruptedException {
-        boolean waits = unacknowledged.size() >= WINDOW || isAll && !unacknowledged.isEmpty();
-        boolean took = false;
-        while (!unacknowledged.isEmpty() && (connection.hasAcknowledgement() || waits)) {
+        if (connection.underWay() == 0) {
+            lostSinceNs = null;
+            if (!isAll) {
+                Thread.sleep(POLL_MS);
+            }
+            return;
+        }
+        boolean waits = isAll || connection.underWay() == WINDOW;
+        if (!waits && !connection.awaitAnswer(POLL_MS)) {
+            return;
+        }
+        do {
             connection.takeAcknowledgement();
-            unacknowledged.remove();
+            lostSinceNs = null;
             published++;
-            waits = false;
-            took = true;
-        }
-        if (!took) {
-            Thread.sleep(POLL_MS);
-        }
+        } while (connection.underWay() > 0 && connection.hasAnswer());
     }
 
     /** Has a broker forget the session of a client that does not come again. */

@@ -2,13 +2,20 @@ package io.afterbay.edge.mqtt;
 
 import java.io.BufferedInputStream;
 import java.io.BufferedOutputStream;
-import java.io.DataInputStream;
 import java.io.DataOutputStream;
+import java.io.EOFException;
 import java.io.IOException;
+import java.io.PushbackInputStream;
 import java.net.InetSocketAddress;
 import java.net.Socket;
+import java.net.SocketTimeoutException;
+import java.net.UnknownHostException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
 
 /**
  * A connection to a broker that publishes with QoS 1 (MQTT 3.1.1), and has no session.
@@ -21,7 +28,7 @@ import java.time.Duration;
  *   DISCONNECT  0xE0  0
  * </pre>
  *
- * For one thread.
+ * A broker may acknowledge messages in another order than theirs. For one thread.
  */
 final class MqttConnection implements AutoCloseable {
     private static final int CONNECT = 0x10;
@@ -32,21 +39,20 @@ final class MqttConnection implements AutoCloseable {
 
     private static final int LEVEL = 4; // 3.1.1
     private static final int CLEAN_SESSION = 0x02;
-    private static final int PACKET_IDS = 0xFFFF;
+    private static final int PACKET_IDS = 0xFFFF; // from 1 on
 
     /** A broker that is silent for so long while somebody waits for it hangs. */
-    private static final Duration PATIENCE = Duration.ofSeconds(60);
+    private static final int PATIENCE_MS = Math.toIntExact(Duration.ofSeconds(60).toMillis());
 
-    private final BrokerAddress broker;
     private final Socket socket;
-    private final DataInputStream in;
+    private final PushbackInputStream in;
     private final DataOutputStream out;
-    private int sent;
+    private final Map<Integer, byte[]> unacknowledged = new LinkedHashMap<>();
+    private int lastId;
 
-    private MqttConnection(BrokerAddress broker, Socket socket) throws IOException {
-        this.broker = broker;
+    private MqttConnection(Socket socket) throws IOException {
         this.socket = socket;
-        this.in = new DataInputStream(new BufferedInputStream(socket.getInputStream()));
+        this.in = new PushbackInputStream(new BufferedInputStream(socket.getInputStream()));
         this.out =
                 new DataOutputStream(new BufferedOutputStream(socket.getOutputStream(), 1 << 16));
     }
@@ -54,16 +60,19 @@ final class MqttConnection implements AutoCloseable {
     /**
      * Connects, and ends the session that the broker may have of this client.
      *
-     * @throws Refused if the broker does not want this client
+     * @throws Refused if the broker does not want this client, or is none
      */
     static MqttConnection open(BrokerAddress broker, String clientId) throws IOException {
+        InetSocketAddress address = new InetSocketAddress(broker.host(), broker.port());
+        if (address.isUnresolved()) {
+            throw new UnknownHostException("there is no host " + broker.host());
+        }
         Socket socket = new Socket();
         try {
-            int patienceMs = Math.toIntExact(PATIENCE.toMillis());
-            socket.connect(new InetSocketAddress(broker.host(), broker.port()), patienceMs);
+            socket.connect(address, PATIENCE_MS);
             socket.setTcpNoDelay(true);
-            socket.setSoTimeout(patienceMs);
-            MqttConnection connection = new MqttConnection(broker, socket);
+            socket.setSoTimeout(PATIENCE_MS);
+            MqttConnection connection = new MqttConnection(socket);
             connection.connect(clientId);
             return connection;
         } catch (IOException e) {
@@ -72,12 +81,12 @@ final class MqttConnection implements AutoCloseable {
         }
     }
 
-    /** A broker does not want a client; trying again is of no use. */
+    /** A broker does not want a client, or does not speak as brokers do: trying again is no use. */
     static final class Refused extends IOException {
         private static final long serialVersionUID = 1;
 
-        Refused(BrokerAddress broker, int code) {
-            super("the broker %s refuses a client without user, code %d".formatted(broker, code));
+        private Refused(String message) {
+            super(message);
         }
     }
 
@@ -91,34 +100,84 @@ final class MqttConnection implements AutoCloseable {
         out.writeShort(0);
         writeText(id);
         out.flush();
-        int code = answer(CONNACK) & 0xFF;
-        if (code != 0) {
-            throw new Refused(broker, code);
+        checkCode(answer(CONNACK) & 0xFF, clientId);
+    }
+
+    private static void checkCode(int code, String clientId) throws IOException {
+        switch (code) {
+            case 0 -> {}
+            case 1 -> throw new Refused("the broker does not take clients of MQTT 3.1.1");
+            case 2 -> throw new Refused("the broker does not take the client id " + clientId);
+            case 3 -> throw new IOException("the broker says that it is not available now");
+            case 4, 5 ->
+                    throw new Refused(
+                            "the broker wants a user; give one that takes clients without users");
+            default -> throw new Refused("the broker refuses its client, with code " + code);
         }
     }
 
     /** Writes a message into a buffer; {@link #flush} sends it. */
     void publish(byte[] topic, byte[] payload) throws IOException {
+        int id = freeId();
+        unacknowledged.put(id, payload);
         out.writeByte(PUBLISH_ONCE_AT_LEAST);
         writeLength(2 + topic.length + 2 + payload.length);
         writeText(topic);
-        out.writeShort(sent % PACKET_IDS + 1);
+        out.writeShort(id);
         out.write(payload);
-        sent++;
+    }
+
+    private int freeId() {
+        do {
+            lastId = lastId % PACKET_IDS + 1;
+        } while (unacknowledged.containsKey(lastId));
+        return lastId;
     }
 
     void flush() throws IOException {
         out.flush();
     }
 
-    /** Whether {@link #takeAcknowledgement} need not wait. */
-    boolean hasAcknowledgement() throws IOException {
-        return in.available() >= 4;
+    /** Payloads that the broker may have or not, as they were published. */
+    List<byte[]> unacknowledged() {
+        return new ArrayList<>(unacknowledged.values());
     }
 
-    /** Takes the acknowledgement of the next message, in their order, and waits for it. */
+    /** How many {@link #unacknowledged} has. */
+    int underWay() {
+        return unacknowledged.size();
+    }
+
+    /** Whether an answer has begun to come. */
+    boolean hasAnswer() throws IOException {
+        return in.available() > 0;
+    }
+
+    /**
+     * As {@link #hasAnswer}, and waits for it.
+     *
+     * @param ms at most, from 1 on
+     * @throws IOException also if the broker has closed the connection
+     */
+    boolean awaitAnswer(int ms) throws IOException {
+        socket.setSoTimeout(ms);
+        try {
+            in.unread(read());
+            return true;
+        } catch (SocketTimeoutException e) {
+            return false;
+        } finally {
+            socket.setSoTimeout(PATIENCE_MS);
+        }
+    }
+
+    /** Takes an acknowledgement, and waits for it. */
     void takeAcknowledgement() throws IOException {
-        answer(PUBACK);
+        int id = answer(PUBACK);
+        if (unacknowledged.remove(id) == null) {
+            throw new Refused(
+                    "the broker acknowledges packet %d, which is not there".formatted(id));
+        }
     }
 
     /** Says that it goes. */
@@ -130,14 +189,24 @@ final class MqttConnection implements AutoCloseable {
 
     /** The two bytes of an answer. */
     private int answer(int expected) throws IOException {
-        int type = in.readUnsignedByte();
-        int length = in.readUnsignedByte();
+        int type = read();
+        int length = read();
         if (type != expected || length != 2) {
-            throw new IOException(
-                    "%s: is no broker of MQTT 3.1.1: it has sent a packet 0x%02x of %d bytes"
-                            .formatted(broker, type, length));
+            throw new Refused(
+                    "there is no broker of MQTT 3.1.1: packet 0x%02x of %d bytes, not 0x%02x of 2"
+                            .formatted(type, length, expected));
         }
-        return in.readUnsignedShort();
+        return read() << 8 | read();
+    }
+
+    private int read() throws IOException {
+        int one = in.read();
+        if (one < 0) {
+            throw new EOFException(
+                    "the other side has closed the connection; a broker of MQTT 3.1.1 without TLS"
+                            + " is needed");
+        }
+        return one;
     }
 
     private void writeText(byte[] text) throws IOException {
