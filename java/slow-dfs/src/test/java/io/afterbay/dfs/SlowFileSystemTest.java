@@ -12,9 +12,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class SlowFileSystemTest {
-    private static final int BUFFER_BYTES = 4096;
-    private static final long BLOCK_BYTES = 32 << 20;
-
     @TempDir private java.nio.file.Path folder;
     private final Configuration settings = new Configuration(false);
 
@@ -28,10 +25,8 @@ class SlowFileSystemTest {
         return new Path("slow://" + folder.resolve(name));
     }
 
-    /** As Spark does. With permissions, Hadoop may start a process, chmod, for each file. */
     private static void write(SlowFileSystem files, Path path, int bytes) throws IOException {
-        try (FSDataOutputStream out =
-                files.create(path, true, BUFFER_BYTES, (short) 1, BLOCK_BYTES, null)) {
+        try (FSDataOutputStream out = files.create(path)) {
             out.write(new byte[bytes - 1]);
             out.write(0);
         }
