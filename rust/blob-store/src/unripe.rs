@@ -306,8 +306,8 @@ mod tests {
             let (id, clock) = (PartitionId(1), Arc::new(TestClock(AtomicU64::new(1_000))));
             let options = Options {
                 capacity_bytes: 1 << 20,
-                segment_bytes: 8 << 10,
-                segment_records_max: 12,
+                segment_bytes: 32 << 10,
+                segment_records_max: [12, 80][(seed / 4) as usize % 2],
                 journal_records: 8,
                 ..Options::default()
             };
