@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use afterbay_blob_cluster::{NodeStatus, ScrubStatus, ScrubStep};
 use afterbay_blob_store::{
     BlobId, Partition, PartitionId, Record, RecordKind, Result as StoreResult, Unpaced,
 };
@@ -16,6 +17,8 @@ use crate::world::World;
 
 /// Clocks are not further off than this while replicas are compared.
 const MARGIN_MS: u64 = 60_000;
+/// So long after it is due, a replica is being verified at the latest.
+const LATE_MS: u64 = 1_000;
 
 /// What a replica says of a blob.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -211,6 +214,26 @@ impl World {
                 Violation::new(Law::Equal, id, said.join("; "))
             })
         })
+    }
+
+    /// An error if a replica that is open is late to be verified, or due later than after an interval.
+    pub(crate) fn check_schedules(&self) -> Result<(), Violation> {
+        let now_ms = BEGIN_MS + self.now().as_millis() as u64;
+        let options = &self.setup.node_options;
+        // A clock may have been wrong when it was noted.
+        let latest_ms = now_ms + options.scrub_interval_ms + options.clock_skew_max_ms;
+        for process in self.machines.iter().filter_map(|machine| machine.process()) {
+            let NodeStatus { node, replicas, .. } = process.node.status();
+            for replica in replicas.iter().filter(|replica| replica.is_loaded) {
+                let ScrubStatus { step, schedule, .. } = &replica.scrub;
+                let is_late = schedule.due_ms + LATE_MS < now_ms && *step == ScrubStep::Idle;
+                if is_late || schedule.due_ms > latest_ms {
+                    let found = format!("{node} at {now_ms}: {step:?}, {schedule:?}");
+                    return Err(Violation::new(Law::Verified, None, found));
+                }
+            }
+        }
+        Ok(())
     }
 
     /// An error if a replica does not have what clients were told. All replicas have the same.

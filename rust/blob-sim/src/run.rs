@@ -71,6 +71,7 @@ fn node_options() -> NodeOptions {
         compact_interval_ms: 200,
         flush_interval_ms: FLUSH_INTERVAL_MS,
         scrub_interval_ms: 2_000,
+        keeps_schedule: true,
         ..NodeOptions::fast()
     }
 }
@@ -104,6 +105,7 @@ impl World {
     fn live(&mut self) -> Done {
         self.be_unsafe()?;
         self.become_equal()?;
+        self.check_schedules()?;
         self.check_stories()?;
         self.read_everything()?;
         self.check_after_darkness()

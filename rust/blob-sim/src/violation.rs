@@ -23,6 +23,8 @@ pub enum Law {
     Tombstones,
     /// A replica whose disk is whole can be opened.
     Opens,
+    /// Replicas are verified when they are due, however often their nodes are started.
+    Verified,
     /// Ids are given once.
     Ids,
 }
@@ -38,6 +40,7 @@ impl fmt::Display for Law {
             Law::Convergence => "what is healthy becomes equal in time",
             Law::Tombstones => "tombstones wait for every replica whose disks are whole",
             Law::Opens => "a replica whose disk is whole can be opened",
+            Law::Verified => "a replica is verified when it is due",
             Law::Ids => "an id is given once",
         })
     }

@@ -15,16 +15,16 @@ const CONTROL_SEEDS: u64 = 500;
 /// A seed that finds each rule left out. It moves when what is drawn from a seed changes: `--seeds 500 --without RULE` says where
 /// to.
 const FOUND: &[(&str, u64)] = &[
-    ("sync_before_token", 51),
+    ("sync_before_token", 105),
     ("horizon", 24),
     ("stamp", 1),
-    ("incarnation", 61),
-    ("epoch", 294),
+    ("incarnation", 8),
+    ("epoch", 268),
     ("former", 61),
-    ("supersede", 148),
-    ("deadline", 42),
+    ("supersede", 109),
+    ("deadline", 32),
     ("passed", 7),
-    ("flush", 67),
+    ("flush", 143),
     ("sync_before_acknowledgement", 1),
 ];
 

@@ -15,6 +15,7 @@
 //! read must not be lost. Nor must what it may be about: as long as nobody knows which records there are in a place that
 //! cannot be read, the segments before it are left alone, too.
 
+use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -32,6 +33,7 @@ use crate::partition::Partition;
 use crate::sealed::{SealedSegment, index_name};
 use crate::shared::{Shared, View};
 use crate::sync_point::SyncPoint;
+use crate::unripe::Unripes;
 
 /// What a compaction may leave out.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -92,6 +94,8 @@ pub(crate) struct Compacting {
     damaged: HashSet<u64>,
     /// With which options segments were looked at, and up to which sequence number: the next run is looked for behind them.
     looked_at: Option<(CompactionOptions, u64)>,
+    /// Segments that need not be looked at again.
+    pub(crate) unripes: Unripes,
 }
 
 pub(crate) fn compact(
@@ -103,6 +107,7 @@ pub(crate) fn compact(
     reap(partition);
     if partition.repaired.swap(false, Ordering::Relaxed) {
         compacting.damaged.clear();
+        compacting.unripes.clear();
     }
     let mut found_damaged = 0;
     let report = loop {
@@ -117,6 +122,10 @@ pub(crate) fn compact(
         match compact_run(partition, options, pacer, &run, &mut report) {
             Ok(()) => {
                 let done = !report.given_up;
+                if done {
+                    let dropped = run.dropped.iter().map(|place| place.entry.uuid);
+                    compacting.unripes.note_dropped(dropped);
+                }
                 compacting.looked_at = done.then(|| (options.clone(), through));
                 break report;
             }
@@ -142,8 +151,12 @@ impl Compacting {
         pacer: &dyn Pacer,
     ) -> Result<Chosen> {
         let same = self.looked_at.take().filter(|(with, _)| with == options);
-        let choose_from =
-            |from| partition.repairing(|| choose(partition, options, pacer, &self.damaged, from));
+        let (unripes, damaged) = (RefCell::new(&mut self.unripes), &self.damaged);
+        let choose_from = |from| {
+            partition.repairing(|| {
+                choose(partition, options, pacer, damaged, from, &mut unripes.borrow_mut())
+            })
+        };
         match same {
             Some((_, from)) => {
                 let chosen = choose_from(from)?;
@@ -218,7 +231,7 @@ fn publish(
     let next = with_copies(&writer.manifest, run, &sealed);
     writer.stage(&next, SyncPoint::CompactedManifestData)?;
     writer.publish_staged(shared, next, SyncPoint::CompactedManifestEntry)?;
-    replace(shared, run, sealed);
+    replace(shared, run, sealed, last);
     writer.publish(shared);
     Ok(true)
 }
@@ -237,7 +250,7 @@ fn is_needed_again(partition: &Partition, options: &CompactionOptions, run: &Run
         };
         let state = shared.find(uuid, &[], Wait::ForDisk)?;
         for place in places {
-            if !sorting.may_go(place, &state)? {
+            if !sorting.may_go(place, &state) {
                 return Ok(true);
             }
         }
@@ -274,8 +287,10 @@ fn with_copies(manifest: &Manifest, run: &Run, sealed: &[Arc<SealedSegment>]) ->
     next
 }
 
-fn replace(shared: &Shared, run: &Run, sealed: Vec<Arc<SealedSegment>>) {
+/// `last` is the number behind the records of the run.
+fn replace(shared: &Shared, run: &Run, sealed: Vec<Arc<SealedSegment>>, last: u64) {
     let mut visible = shared.write();
+    visible.journal.forget_before(last);
     let mut segments = visible.view.sealed.clone();
     segments.splice(run.range.clone(), sealed);
     visible.view = Arc::new(View { sealed: segments, active: visible.view.active.clone() });

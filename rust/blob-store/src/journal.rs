@@ -79,6 +79,13 @@ impl Journal {
         }
     }
 
+    /// Forgets records before this one: some of them were compacted away, and nobody is to hear of these.
+    pub(crate) fn forget_before(&mut self, sequence: u64) {
+        let gone = self.newest.partition_point(|change| change.sequence < sequence);
+        self.newest.drain(..gone);
+        self.complete_from = self.complete_from.max(sequence);
+    }
+
     /// Changes from `sequence` on and before `end`, at most `limit`; `None` if the journal does not reach so far back.
     pub(crate) fn since(&self, sequence: u64, end: u64, limit: usize) -> Option<Vec<Change>> {
         if sequence < self.complete_from {
@@ -103,15 +110,20 @@ mod tests {
             let (kind, life, time_ms, expires_ms, length) = (RecordKind::Put, 0, 1, 0, 88);
             journal.push(Change { sequence, id, kind, life, time_ms, expires_ms, length });
         }
-        let sequences = |from, end, limit| {
+        let told = |journal: &Journal, from, end, limit| {
             journal
                 .since(from, end, limit)
                 .map(|c| c.iter().map(|c| c.sequence).collect::<Vec<_>>())
         };
+        let sequences = |from, end, limit| told(&journal, from, end, limit);
         assert_eq!(sequences(6, 10, 9), None);
         assert_eq!(sequences(7, 10, 9), Some(vec![7, 8, 9]));
         assert_eq!(sequences(7, 9, 9), Some(vec![7, 8]), "not what is not synced");
         assert_eq!(sequences(7, 10, 1), Some(vec![7]));
         assert_eq!(sequences(10, 10, 9), Some(vec![]));
+        journal.forget_before(9);
+        assert_eq!((told(&journal, 8, 10, 9), told(&journal, 9, 10, 9)), (None, Some(vec![9])));
+        journal.forget_before(3);
+        assert_eq!(told(&journal, 9, 10, 9), Some(vec![9]));
     }
 }

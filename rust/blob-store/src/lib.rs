@@ -67,6 +67,7 @@ mod sealed;
 mod shared;
 pub mod sim;
 mod sync_point;
+mod unripe;
 mod writer;
 
 pub use afterbay_blob_format::{BlobId, PartitionId, Properties, PropertyClass, RecordKind};

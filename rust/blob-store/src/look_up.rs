@@ -40,8 +40,23 @@ impl<'a> LookUp<'a> {
 
     /// What the records of a blob say.
     pub(crate) fn state(&mut self, uuid: Uuid) -> Result<BlobState> {
+        self.state_and(uuid, |_, _| ())
+    }
+
+    /// The same; and `tell` is given those of each sealed segment that has some.
+    pub(crate) fn state_and(
+        &mut self,
+        uuid: Uuid,
+        mut tell: impl FnMut(&Arc<SealedSegment>, &[IndexEntry]),
+    ) -> Result<BlobState> {
         let partition = self.partition;
-        partition.shared.find_by(uuid, &[], |segment| self.find(segment, uuid))
+        partition.shared.find_by(uuid, &[], |segment| {
+            let found = self.find(segment, uuid)?;
+            if !found.is_empty() {
+                tell(segment, &found);
+            }
+            Ok(found)
+        })
     }
 
     fn find(&mut self, segment: &Arc<SealedSegment>, uuid: Uuid) -> Result<Vec<IndexEntry>> {

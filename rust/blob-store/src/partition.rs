@@ -34,7 +34,7 @@ pub struct Partition {
     /// Locked by [`Partition::writer`].
     writer: Mutex<Writer>,
     /// One compaction at a time.
-    compacting: Mutex<Compacting>,
+    pub(crate) compacting: Mutex<Compacting>,
     /// What was damaged was written again: segments that were left alone may be compacted.
     pub(crate) repaired: AtomicBool,
     pub(crate) cursors: Cursors,

@@ -5,6 +5,7 @@
 mod bad_sectors;
 mod bad_sectors_sealed;
 mod common;
+mod compaction_reads;
 mod damage;
 mod expired_model;
 mod kill;

@@ -104,6 +104,33 @@ fn several_readers_each_go_on_where_they_were() {
     assert!(reads <= most, "{reads} reads for {told} changes, {most} at most");
 }
 
+/// The newest records are told from memory: also from there, what was compacted away is left out. A new replica took an undelete
+/// whose blob was gone, told the others of it, and all of them looked for its content for ever.
+#[test]
+fn what_was_compacted_away_is_not_told_from_memory() {
+    let options = Options { journal_records: 4096, ..small_options() };
+    let disk = SimDisk::new(1);
+    Partition::create(&*disk.directory(), PARTITION, &options).unwrap();
+    let partition = Partition::open(disk.directory(), options, Arc::new(SystemClock)).unwrap();
+    let expires_ms = 1;
+    for blob in 0..6 {
+        partition
+            .put(Put { expires_ms, ..Put::new(blob_id(blob), vec![blob; 300]) }, DURABLE)
+            .unwrap();
+    }
+    partition.put(Put::new(blob_id(9), vec![9; 300]), DURABLE).unwrap();
+    partition.delete(blob_id(9), DURABLE).unwrap();
+    partition.undelete(blob_id(9), DURABLE).unwrap();
+    assert_eq!(pages(&partition, 1, 4).len(), 9);
+    partition.seal().unwrap();
+    let all = CompactionOptions { tombstones_before_sequence: u64::MAX, ..everything() };
+    while partition.compact(&all, &Unpaced).unwrap().segments_before > 0 {}
+    partition.put(Put::new(blob_id(10), vec![10; 300]), DURABLE).unwrap();
+    let told = pages(&partition, 1, 4);
+    assert!(told.iter().all(|change| [blob_id(9), blob_id(10)].contains(&change.id)), "{told:?}");
+    assert!((2..5).contains(&told.len()), "{told:?}");
+}
+
 #[test]
 fn what_a_compaction_leaves_is_told_once_from_anywhere() {
     let disk = SimDisk::new(1);
