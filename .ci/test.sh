@@ -371,7 +371,7 @@ rust_tests() {
     AFTERBAY_LONG=$is_long
     export AFTERBAY_LONG
     # Before the tests, what tests of java/ start: they hold one of Maven's three places until cargo is free (RustPrograms).
-    [ "$rust_modules" != "$all_rust" ] || timed 'rust:programs' "$cargo" build --locked --workspace --bins --examples || return 1
+    [ "$rust_modules" != "$all_rust" ] || timed 'rust:programs' "$cargo" build --locked --workspace --lib --bins --examples || return 1
     timed 'rust:compile' "$cargo" test --locked --no-run "$@" || return 1
     rust_code=0
     case " $(echo $rust_modules) " in *' net '*) net_programs ;; esac

@@ -19,7 +19,11 @@ public final class RustPrograms {
         /** As fast as they can be. */
         RELEASE("release", "release"),
 
-        /** As tests of the folder are, so that these need not be compiled a second time. */
+        /**
+         * All of the folder, as its tests are compiled: another choice of packages would get
+         * libraries with other features, and would replace, while those tests run, the shared
+         * library that they load.
+         */
         DEV("dev", "debug");
 
         private final String label;
@@ -70,16 +74,19 @@ public final class RustPrograms {
     /**
      * Compiles what changed; its output goes to standard error.
      *
+     * @param packages those of which programs are needed
      * @throws CommandFailure if there is no cargo, or it fails
      */
     public static void build(Build build, List<String> packages)
             throws CommandFailure, InterruptedException {
         System.err.println("afterbay: building the programs of rust/, if something changed");
         List<String> command = new ArrayList<>(List.of(cargo(), "build", "--quiet", "--locked"));
-        if (build == Build.RELEASE) {
+        if (build == Build.DEV) {
+            command.addAll(List.of("--workspace", "--lib", "--bins", "--examples"));
+        } else {
             command.add("--release");
+            packages.forEach(name -> command.addAll(List.of("-p", name)));
         }
-        packages.forEach(name -> command.addAll(List.of("-p", name)));
         try {
             int code =
                     new ProcessBuilder(command)

@@ -95,6 +95,9 @@ class ReplayTest {
         replaying.control.setRate(1_000);
         JobID job = replaying.replay(Sources.generated(9_000), RANGE);
         Replaying.awaitPassed(500);
+        // The rest of the range would take minutes, however late the savepoint is.
+        replaying.control.setRate(10);
+        replaying.awaitRunning(job);
         String savepoint =
                 replaying
                         .cluster()
@@ -115,6 +118,7 @@ class ReplayTest {
         Path files = Sources.files(directory.resolve("files"), 9_000, 4);
         JobID live = replaying.submit(Sources.monitoredFiles(files));
         Replaying.awaitPassed(9_000);
+        replaying.awaitRunning(live);
         String savepoint =
                 replaying
                         .cluster()

@@ -165,7 +165,8 @@ final class Replaying implements AutoCloseable {
         return false;
     }
 
-    void checkpoint(JobID job) throws Exception {
+    /** Before, whatever is taken of its state is refused. */
+    void awaitRunning(JobID job) throws Exception {
         Await.until(
                 "all tasks run",
                 () ->
@@ -180,6 +181,10 @@ final class Replaying implements AutoCloseable {
                                                 vertex ->
                                                         vertex.getAggregateState()
                                                                 == ExecutionState.RUNNING));
+    }
+
+    void checkpoint(JobID job) throws Exception {
+        awaitRunning(job);
         cluster.triggerCheckpoint(job).get();
     }
 

@@ -15,7 +15,7 @@ public final class RustPrograms {
      * more, with other features.
      */
     private static final List<String> BUILD =
-            List.of("build", "--quiet", "--locked", "--workspace", "--bins", "--examples");
+            List.of("build", "--quiet", "--locked", "--workspace", "--lib", "--bins", "--examples");
 
     private static final class Built {
         static final Path FOLDER = build();

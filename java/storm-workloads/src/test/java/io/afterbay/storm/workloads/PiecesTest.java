@@ -54,10 +54,10 @@ class PiecesTest extends EmbeddedStormSuite {
         assertThat(pieces.sentToStanding(PiecesTopology.FIRST))
                 .isBetween(1, PiecesTopology.PENDING_MAX / 2);
         int sent = pieces.sentToStanding(PiecesTopology.SECOND);
-        assertThat(sent).isGreaterThan(PiecesTopology.NUMBERS / 6);
+        assertThat(sent).isGreaterThan(PiecesTopology.NUMBERS / 2 / PiecesTopology.TASKS);
         assertThat(pieces.measured().executed(PiecesTopology.SECOND)).containsValue(1L);
         assertThat(pieces.gauges("-afterbay-shared-moved"))
-                .hasSize(3)
+                .hasSize(PiecesTopology.TASKS)
                 .allMatch(moved -> moved >= sent - 1);
         assertThat(pieces.gauges("-afterbay-balanced-to-first:default")).containsExactly(2);
         assertThatAllAreDoneOnce(pieces);
