@@ -260,6 +260,7 @@ class ReplayTest {
         replaying.control.setRate(1_000);
         JobID job = replaying.replay(Sources.generated(9_000), RANGE);
         Replaying.awaitPassed(500);
+        replaying.control.setRate(10);
         replaying.checkpoint(job);
         String checkpoint = replaying.latestCheckpoint(job);
         replaying.cancel(job);
