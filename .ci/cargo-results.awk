@@ -1,16 +1,15 @@
-# What cargo test printed, as lines of results (.ci/test.sh): a line for each binary of tests.
+# What cargo test printed, as lines of results (.ci/test.sh): a line for each binary of tests. The first file says of which
+# package a binary is, which cargo does not print.
+FILENAME == ARGV[1] {
+    package_of[$1] = $2
+    next
+}
 $1 == "Running" {
     binary = $NF
-    gsub(/.*\/|-[0-9a-f]+\)$/, "", binary)
-    # A package begins with the binaries of its unit tests, which are named after it.
-    if ($2 == "unittests") {
-        name = binary
-        sub(/^afterbay_/, "", name)
-        gsub(/_/, "-", name)
-        # A program of the same package has a shorter name.
-        if (package == "" || index(package, name) != 1) package = name
-        binary = "unit-tests"
-    }
+    gsub(/.*\/|\)$/, "", binary)
+    package = package_of[binary]
+    if ($2 == "unittests") binary = "unit-tests"
+    else sub(/-[0-9a-f]+$/, "", binary)
 }
 $1 == "Doc-tests" {
     package = $2

@@ -199,6 +199,7 @@ run_once() {
     mkdir -p "$out"
     results=$out/results
     : >"$results"
+    : >"$out/packages"
     load_before=$(load_average)
     status=0
     launcher_tests || status=1
@@ -214,7 +215,7 @@ run_once() {
     for stream in $streams; do wait "$stream" || status=1; done
     trap - INT TERM
     # Of the whole log, which ends when its stream does.
-    if has_modules rust; then awk -f "$home/.ci/cargo-results.awk" "$out/rust.log" >>"$results"; fi
+    if has_modules rust; then awk -f "$home/.ci/cargo-results.awk" "$out/packages" "$out/rust.log" >>"$results"; fi
     printf 'took all %s\n' "$(($(date +%s) - begin))" >>"$results"
     [ "$status" = 0 ] || show_failures
     summary || status=1
@@ -373,6 +374,9 @@ rust_tests() {
     # Before the tests, what tests of java/ start: they hold one of Maven's three places until cargo is free (RustPrograms).
     [ "$rust_modules" != "$all_rust" ] || timed 'rust:programs' "$cargo" build --locked --workspace --lib --bins --examples || return 1
     timed 'rust:compile' "$cargo" test --locked --no-run "$@" || return 1
+    # Where each binary comes from, which it does not say when it runs.
+    "$cargo" test --locked --no-run --quiet --message-format=json "$@" |
+        sed -n 's,.*"package_id":"[^"#]*/\([^"/#]*\)#.*"executable":"[^"]*/\([^"/]*\)".*,\2 \1,p' >"$out/packages"
     rust_code=0
     case " $(echo $rust_modules) " in *' net '*) net_programs ;; esac
     case " $(echo $rust_modules) " in *' edge '*) edge_programs ;; esac
