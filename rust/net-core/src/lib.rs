@@ -4,6 +4,7 @@
 //! ```text
 //!   open      who has connected offers rings, who has accepted claims them   agent, descriptors, worth
 //!   io        blocking reads and writes                                    conn, receive, send, back (to TCP), iov, spin
+//!   transport what carries the bytes: TCP, or memory                       tcp, shm
 //!   poll, epoll   readiness: TCP's and the bells', together              registration
 //!   files     close, dup, shutdown, splice, and the ways back to TCP      relay, relaying
 //!   service   a thread that does what nobody of the program asks for       status
@@ -51,6 +52,7 @@ mod spin;
 mod status;
 pub mod streams;
 pub mod sys;
+mod transport;
 mod worth;
 
 use std::sync::OnceLock;
