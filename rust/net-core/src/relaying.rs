@@ -231,7 +231,15 @@ impl Relay<'_> {
 
     /// What goes back to TCP, as long as the other end is there.
     fn wait_until_sent(&self) {
-        while self.at.conn().attend(self.fd) && !sys::is_closed(self.fd) {
+        let conn = self.at.conn();
+        let is_left = || {
+            conn.out().is_ok_and(|mut out| {
+                let is_left = conn.attend_out(&mut out, self.fd);
+                conn.track(&mut out);
+                is_left
+            })
+        };
+        while is_left() && !sys::is_closed(self.fd) {
             sys::sleep(LOOKS_EVERY_NS);
         }
     }
