@@ -1,15 +1,12 @@
-//! The offers and addresses of one trust group.
+//! The offers of one trust group, and which of them a claim is for.
 
 use std::collections::{HashMap, HashSet};
-use std::net::IpAddr;
 
 use afterbay_net_proto::Reason;
 
 use crate::ends::{Address, Ends, Socket};
 use crate::matcher::{ClientId, Destinations};
-
-/// Addresses that a group may have; with more, nothing more is matched.
-const ADDRESSES_MAX: usize = 65_536;
+use crate::places::Places;
 
 /// A socket that will connect, or has, with what it brings.
 #[derive(Debug)]
@@ -34,18 +31,8 @@ pub(crate) struct Group<S, R> {
     destinations: Destinations,
     /// By the port that they connect from.
     offers: HashMap<u16, Vec<Offer<S, R>>>,
-    /// Where each address is, as long as somebody is there.
-    addresses: HashMap<IpAddr, Place>,
+    places: Places,
     members: HashSet<ClientId>,
-    /// An address is in two places, or there are too many. Until all members are gone.
-    refused: bool,
-}
-
-/// A network namespace, and the clients whose sockets are in it.
-#[derive(Debug)]
-struct Place {
-    netns: u64,
-    clients: HashSet<ClientId>,
 }
 
 impl<S: Socket, R> Group<S, R> {
@@ -53,14 +40,13 @@ impl<S: Socket, R> Group<S, R> {
         Group {
             destinations,
             offers: HashMap::new(),
-            addresses: HashMap::new(),
+            places: Places::default(),
             members: HashSet::new(),
-            refused: false,
         }
     }
 
     pub(crate) fn is_refused(&self) -> bool {
-        self.refused
+        self.places.is_refused()
     }
 
     /// Keeps an offer.
@@ -76,7 +62,7 @@ impl<S: Socket, R> Group<S, R> {
             return Err(Reason::NotBound);
         }
         self.see(client, &ends);
-        self.check()?;
+        self.places.check()?;
         let offer = Offer { client, reference, socket, rings };
         self.offers.entry(ends.local.port).or_default().push(offer);
         Ok(())
@@ -94,7 +80,7 @@ impl<S: Socket, R> Group<S, R> {
         for (client, ends) in &connected {
             ends.iter().for_each(|ends| self.see(*client, ends));
         }
-        self.check()?;
+        self.places.check()?;
         let fits = |fit: Fit| {
             let fits = |ends: &Option<Ends>| {
                 ends.is_some_and(|ends| self.fit(&ends, &accepted) == Some(fit))
@@ -118,15 +104,11 @@ impl<S: Socket, R> Group<S, R> {
         });
     }
 
-    /// Forgets a client, and the addresses that only it had: they may be another container's from now on. Whether anybody is
-    /// left.
+    /// Forgets a client, and where it was. Whether anybody is left.
     pub(crate) fn leave(&mut self, client: ClientId) -> bool {
         self.drop_offers(|of, _| of == client);
         self.members.remove(&client);
-        self.addresses.retain(|_, place| {
-            place.clients.remove(&client);
-            !place.clients.is_empty()
-        });
+        self.places.leave(client);
         !self.members.is_empty()
     }
 
@@ -159,30 +141,13 @@ impl<S: Socket, R> Group<S, R> {
             return Some(Fit::Exact);
         }
         // Redirected beside its source (a sidecar), or meant for a virtual address (a Service).
-        let is_plausible = is_same_netns || !self.addresses.contains_key(&destination.ip);
+        let is_plausible = is_same_netns || !self.places.has(destination.ip);
         (self.destinations == Destinations::Rewritten && is_plausible).then_some(Fit::Rewritten)
     }
 
-    /// Notes where an address is.
     fn see(&mut self, client: ClientId, ends: &Ends) {
         self.members.insert(client);
-        let ip = ends.local.ip;
-        if ip.is_loopback() || ip.is_unspecified() {
-            return;
-        }
-        let has_room = self.addresses.len() < ADDRESSES_MAX || self.addresses.contains_key(&ip);
-        let new = || Place { netns: ends.netns, clients: HashSet::new() };
-        if !has_room {
-            self.refused = true;
-            return;
-        }
-        let place = self.addresses.entry(ip).or_insert_with(new);
-        place.clients.insert(client);
-        self.refused |= place.netns != ends.netns;
-    }
-
-    fn check(&self) -> Result<(), Reason> {
-        if self.refused { Err(Reason::DuplicateAddress) } else { Ok(()) }
+        self.places.see(client, ends);
     }
 }
 

@@ -5,7 +5,7 @@
 //!   AgentClient asks it                                            client
 //!   Questions   which connections are there? libraries answer      questions
 //!   Counters    what the agent has done                            counters
-//!   Matcher     offers wait, claims take them, or stay on TCP      matcher, group
+//!   Matcher     offers wait, claims take them, or stay on TCP      matcher, group, places (where an address is)
 //!   TcpSocket   what the kernel says of a descriptor               ends, cookie (the only module with unsafe)
 //! ```
 //!
@@ -14,6 +14,7 @@
 //! # Invariants
 //! - Nothing is known of a socket but what the kernel says of its descriptor, at the moment at which it is needed.
 //! - In doubt, a connection stays on TCP.
+//! - Its answer to a claim says what carries the connection: rings (`Paired`), or TCP and why (`Refused`).
 //! - An offer is taken once; what waits is bounded.
 #![cfg(target_os = "linux")]
 
@@ -25,6 +26,7 @@ mod ends;
 mod error;
 mod group;
 mod matcher;
+mod places;
 mod questions;
 
 pub use agent::{Agent, Rings};

@@ -6,7 +6,7 @@ use afterbay_net_proto::Reason;
 use afterbay_net_ring::Route;
 use rustix::io::Errno;
 
-use crate::conn::{Conn, Out, is_dead};
+use crate::conn::{Conn, Input, Out, is_dead};
 use crate::sys::{self, Result};
 
 /// Bytes that are sent back by TCP at once.
@@ -96,25 +96,24 @@ impl Conn {
         Ok(is_sent)
     }
 
-    /// What a look finds that nobody of the program has to ask for. Whether bytes wait for TCP to take them.
-    pub(crate) fn attend(&self, fd: i32) -> bool {
-        let mut waits_for_tcp = false;
-        if let Ok(mut input) = self.input()
-            && input.path.source().is_err()
-        {
+    /// What a look finds that nobody of the program has to ask for, where bytes come in. It takes no lock.
+    pub(crate) fn attend_input(&self, input: &mut Input, fd: i32) {
+        if input.path.source().is_err() {
             self.is_broken(fd);
         }
-        if let Ok(mut out) = self.out() {
-            let _ = self.keep_back(&mut out, fd);
-            if let Ok(Route::Backlog(_)) = out.path.route() {
-                self.note(Reason::Peer);
-                // TCP's error is the program's, and whoever sends gets it.
-                waits_for_tcp = !is_dead(fd) && self.send_backlog(&mut out, fd) == Ok(false);
-            }
-            if out.is_stopped() {
-                self.note(Reason::Peer);
-            }
-            self.track(&mut out);
+    }
+
+    /// And where they go out, before [`Conn::track`]. It takes no lock. Whether bytes wait for TCP to take them.
+    pub(crate) fn attend_out(&self, out: &mut Out, fd: i32) -> bool {
+        let mut waits_for_tcp = false;
+        let _ = self.keep_back(out, fd);
+        if let Ok(Route::Backlog(_)) = out.path.route() {
+            self.note(Reason::Peer);
+            // TCP's error is the program's, and whoever sends gets it.
+            waits_for_tcp = !is_dead(fd) && self.send_backlog(out, fd) == Ok(false);
+        }
+        if out.is_stopped() {
+            self.note(Reason::Peer);
         }
         waits_for_tcp
     }

@@ -3,8 +3,7 @@
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 
 use libc::{
-    MSG_DONTWAIT, MSG_PEEK, MSG_WAITALL, POLLERR, POLLHUP, POLLIN, POLLOUT, POLLRDHUP, msghdr,
-    pollfd,
+    MSG_DONTWAIT, MSG_PEEK, MSG_WAITALL, POLLERR, POLLHUP, POLLIN, POLLRDHUP, msghdr, pollfd,
 };
 use rustix::io::Errno;
 
@@ -12,6 +11,7 @@ use crate::conn::Step;
 use crate::iov::Buffers;
 use crate::slot::Ref;
 use crate::sys::{self, Result};
+use crate::transport::Room;
 use crate::{open, service, spin};
 
 /// What a thread waits for.
@@ -168,7 +168,7 @@ impl Wait {
             return Ok(());
         }
         if what == For::Room {
-            return self.until_ready(at, fd, what, conn.write_bell.fd());
+            return self.until_ready(at, fd, what, -1);
         }
         match conn.begin_wait() {
             Some(bell) => self.until_ready(at, fd, what, bell),
@@ -183,14 +183,8 @@ impl Wait {
     fn until_ready(&self, at: &Ref, fd: i32, what: For, bell: i32) -> Result<()> {
         let conn = at.conn();
         conn.waits.fetch_add(1, Relaxed);
-        let is_ring = conn.writes_to_ring.load(SeqCst);
-        let (tcp, bell) = match what {
-            For::Bytes => (POLLIN, bell),
-            // It would say so after this end's own `shutdown`, at once and for ever.
-            For::Room if is_ring && conn.reads_no_more.load(Relaxed) => (0, bell),
-            For::Room if is_ring => (POLLRDHUP, bell),
-            For::Room => (POLLOUT, -1),
-        };
+        let room = (what == For::Room).then(|| conn.room());
+        let (tcp, bell) = room.map_or((POLLIN, bell), |room| (room.events, room.bell));
         let mut fds = [
             pollfd { fd, events: tcp, revents: 0 },
             pollfd { fd: bell, events: POLLIN, revents: 0 },
@@ -200,8 +194,7 @@ impl Wait {
             Ok(0) => Err(Errno::AGAIN),
             Ok(_) => {
                 let ends = POLLRDHUP | POLLHUP | POLLERR;
-                let has_ended = is_ring && what == For::Room && fds[0].revents & ends != 0;
-                if has_ended {
+                if room.is_some_and(Room::is_by_bell) && fds[0].revents & ends != 0 {
                     conn.hung_up.store(true, SeqCst);
                 }
                 if at.is_at(fd) { Ok(()) } else { Err(Errno::BADF) }

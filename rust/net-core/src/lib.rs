@@ -4,6 +4,7 @@
 //! ```text
 //!   open      who has connected offers rings, who has accepted claims them   agent, descriptors, worth
 //!   io        blocking reads and writes                                    conn, receive, send, back (to TCP), iov, spin
+//!   transport what carries the bytes: TCP, or memory                       tcp, shm
 //!   poll, epoll   readiness: TCP's and the bells', together              registration
 //!   files     close, dup, shutdown, splice, and the ways back to TCP      relay, relaying
 //!   service   a thread that does what nobody of the program asks for       status
@@ -17,7 +18,8 @@
 //! - Every TCP connection is in the table from its beginning, with blank rings, and counts what it carries until it is worth real ones.
 //! - Nothing waits while it holds a lock, but for the agent's answer, which takes two seconds at most: where a process looks for its
 //!   agent, where a connection begins with rings (`AFTERBAY_NET_AFTER=0`), and in the call of a program by which a connection becomes
-//!   worth them. The service never does. Locks are taken in one order (`fork`).
+//!   worth them. The service never does, and while it uses a descriptor it waits for nothing at all: who closes waits for it
+//!   (`slot::attended`). Locks are taken in one order (`fork`).
 //! - A process and its children share the state of their connections: any of them may use it, as with TCP.
 #![cfg(target_os = "linux")]
 
@@ -51,6 +53,7 @@ mod spin;
 mod status;
 pub mod streams;
 pub mod sys;
+mod transport;
 mod worth;
 
 use std::sync::OnceLock;

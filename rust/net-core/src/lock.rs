@@ -178,6 +178,22 @@ impl<T> Drop for Guard<'_, T> {
 }
 
 #[cfg(test)]
+pub(crate) mod testing {
+    use super::*;
+
+    /// Whether a thread sleeps, or is about to, until the lock is free.
+    pub(crate) trait Waited {
+        fn is_waited_for(&self) -> bool;
+    }
+
+    impl<T> Waited for Lock<T> {
+        fn is_waited_for(&self) -> bool {
+            self.word.load(Relaxed) & WAITERS != 0
+        }
+    }
+}
+
+#[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;

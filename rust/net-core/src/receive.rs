@@ -1,17 +1,15 @@
-//! What comes on a connection: first TCP's bytes, then those of the ring, and TCP's again; and waits for them.
+//! What comes on a connection, by which transport: first TCP's bytes, then those of the ring, and TCP's again; and waits for them.
 
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 
 use afterbay_net_ring::Source;
 use rustix::io::Errno;
 
-use crate::conn::{Conn, Input, Out, Step};
+use crate::conn::{Conn, Input, Step};
 use crate::iov::Buffers;
 use crate::slot;
 use crate::sys::{self, Result};
-
-/// Bytes that are thrown away at once (`MSG_TRUNC`).
-const WASTE: usize = 4096;
+use crate::transport::{Shm, Tcp, Transport};
 
 impl Conn {
     /// Before a wait for bytes: the bell, or nothing if there are no rings, and then this wait is counted until
@@ -133,8 +131,8 @@ impl Conn {
         for _ in 0..8 {
             let source = input.path.source().map_err(|_| self.is_broken(fd))?;
             let step = match source {
-                Source::Ring => self.receive_by_ring(input, fd, to, flags),
-                Source::Tcp { limit } => self.receive_by_tcp(input, fd, to, flags, limit),
+                Source::Ring => Shm::receive(self, input, fd, to, flags, None),
+                Source::Tcp { limit } => Tcp::receive(self, input, fd, to, flags, limit),
             };
             match step {
                 Ok(None) => {}
@@ -159,97 +157,6 @@ impl Conn {
         Ok(if total > 0 { Step::Moved(total) } else { Step::Nothing })
     }
 
-    /// Nothing: look again.
-    fn receive_by_ring(
-        &self,
-        input: &mut Input,
-        fd: i32,
-        to: &mut Buffers<'_>,
-        flags: i32,
-    ) -> Result<Option<Step>> {
-        let length = input.take(to, flags).map_err(|_| self.is_broken(fd))?;
-        if length > 0 {
-            if self.is_in_epoll.load(Relaxed) && flags & libc::MSG_PEEK == 0 {
-                // So that a wait by epoll is not woken in vain, and that the next bytes are an edge.
-                input.path.settle().map_err(|_| self.is_broken(fd))?;
-            }
-            return Ok(Some(Step::Moved(length)));
-        }
-        if let Some(error) = input.error.take() {
-            return Err(error);
-        }
-        if input.path.is_ended().map_err(|_| self.is_broken(fd))? {
-            return Ok(Some(Step::End));
-        }
-        // What TCP says is said after what is in the ring: which is looked at once more.
-        let said = sys::peek(fd);
-        if input.path.available().map_err(|_| self.is_broken(fd))? > 0 {
-            input.error = said.err().filter(|&error| error != Errno::AGAIN);
-            return Ok(None);
-        }
-        if input.path.source().map_err(|_| self.is_broken(fd))? != Source::Ring {
-            return Ok(None);
-        }
-        match said {
-            // Not a word of an end: it is dead. TCP resets a connection whose bytes nobody has read.
-            Ok(0) if !input.is_reset && self.has_unread() => {
-                input.is_reset = true;
-                Err(Errno::CONNRESET)
-            }
-            Ok(0) => Ok(Some(Step::End)),
-            // Bytes on TCP that come after those of the ring, without a word of it.
-            Ok(_) => Err(self.is_broken(fd)),
-            Err(Errno::AGAIN) if input.path.settle().map_err(|_| self.is_broken(fd))? => Ok(None),
-            Err(Errno::AGAIN) => Ok(Some(Step::Nothing)),
-            Err(error) => Err(error),
-        }
-    }
-
-    fn receive_by_tcp(
-        &self,
-        input: &mut Input,
-        fd: i32,
-        to: &mut Buffers<'_>,
-        flags: i32,
-        limit: Option<u64>,
-    ) -> Result<Option<Step>> {
-        if let Some(error) = input.error.take() {
-            return Err(error);
-        }
-        let room = limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
-        let some = to.some(room);
-        let flags = (flags | libc::MSG_DONTWAIT) & !libc::MSG_WAITALL;
-        match sys::receive(fd, some.as_slice(), flags) {
-            Ok(0) if limit.is_none() => {
-                // The peer may have said that its last bytes are in the ring.
-                let source = input.path.source().map_err(|_| self.is_broken(fd))?;
-                let is_end = matches!(source, Source::Tcp { limit: None });
-                if is_end && self.has_rest(input, fd)? {
-                    return Ok(None);
-                }
-                Ok(is_end.then_some(Step::End))
-            }
-            Ok(0) => Ok(Some(Step::End)),
-            Ok(length) => {
-                if flags & libc::MSG_PEEK == 0 {
-                    input.path.received(length);
-                    to.advance(length);
-                }
-                Ok(Some(Step::Moved(length)))
-            }
-            Err(Errno::AGAIN) if input.path.settle().map_err(|_| self.is_broken(fd))? => Ok(None),
-            Err(Errno::AGAIN) => Ok(Some(Step::Nothing)),
-            Err(error) => {
-                let source = input.path.source().map_err(|_| self.is_broken(fd))?;
-                if source == Source::Ring || self.has_rest(input, fd)? {
-                    input.error = Some(error);
-                    return Ok(None);
-                }
-                Err(error)
-            }
-        }
-    }
-
     /// TCP brings nothing more now. Whether the other end is gone, and has not sent again what this side left in the ring.
     pub(crate) fn has_rest(&self, input: &mut Input, fd: i32) -> Result<bool> {
         // After this side's own `shutdown`, TCP says so too.
@@ -258,12 +165,6 @@ impl Conn {
             return Ok(false);
         }
         input.path.end_of_tcp().map_err(|_| self.is_broken(fd))
-    }
-
-    /// Whether the other end has left bytes in its ring.
-    fn has_unread(&self) -> bool {
-        let has_unread = |out: &mut Out| out.is_ring_used() && out.unread() > 0;
-        self.out().is_ok_and(|mut out| has_unread(&mut out))
     }
 
     /// Whether a read would find something in the ring: bytes, or an end. The bell is silent afterwards if not.
@@ -292,36 +193,5 @@ impl Input {
 
     fn is_attached(&self) -> bool {
         self.path.ring().is_attached()
-    }
-
-    /// Takes bytes of the ring, looks at them, or throws them away.
-    fn take(&mut self, to: &mut Buffers<'_>, flags: i32) -> afterbay_net_ring::Result<usize> {
-        let mut total = 0;
-        if flags & libc::MSG_PEEK != 0 {
-            let mut to = to.again();
-            while !to.is_empty() {
-                let length = self.path.peek(total, to.first_mut())?;
-                total += length;
-                if length == 0 {
-                    break;
-                }
-                to.advance(length);
-            }
-            return Ok(total);
-        }
-        while !to.is_empty() {
-            let length = if flags & libc::MSG_TRUNC != 0 {
-                let room = to.first().len().min(WASTE);
-                self.path.read(&mut [0; WASTE][..room])?
-            } else {
-                self.path.read(to.first_mut())?
-            };
-            total += length;
-            if length == 0 {
-                break;
-            }
-            to.advance(length);
-        }
-        Ok(total)
     }
 }

@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 use std::os::fd::{AsFd, AsRawFd, IntoRawFd, OwnedFd};
-use std::sync::atomic::Ordering::{Relaxed, SeqCst};
+use std::sync::atomic::Ordering::SeqCst;
 
 use libc::{POLLERR, POLLHUP, POLLIN, POLLOUT, POLLRDHUP, iovec, pollfd};
 use rustix::fs::{Mode, OFlags, open};
@@ -15,6 +15,7 @@ use rustix::net::{RecvFlags, SendFlags, Shutdown, recv, send, shutdown};
 use crate::conn::Step;
 use crate::iov::Buffers;
 use crate::slot::{self, Ref};
+use crate::transport::Room;
 use crate::{family, files, service, sys};
 
 /// Bytes that are passed on at once.
@@ -186,14 +187,8 @@ impl Relay<'_> {
         let conn = self.at.conn();
         let wants_bytes = self.to_program.is_open();
         let wants_room = !self.to_peer.left.is_empty();
-        let is_ring = conn.writes_to_ring.load(SeqCst);
-        let mut events = if wants_bytes { POLLIN } else { 0 };
-        if wants_room && !is_ring {
-            events |= POLLOUT;
-        } else if wants_room && !conn.reads_no_more.load(Relaxed) {
-            // It would say so after this end's own `shutdown`, at once and for ever.
-            events |= POLLRDHUP;
-        }
+        let room = wants_room.then(|| conn.room());
+        let events = if wants_bytes { POLLIN } else { 0 } | room.map_or(0, |room| room.events);
         let or_none = |fd: i32, is_wanted: bool| if is_wanted { fd } else { -1 };
         let mut far = if self.to_peer.is_open() { POLLIN } else { 0 };
         if !self.to_program.left.is_empty() {
@@ -205,14 +200,14 @@ impl Relay<'_> {
         let mut fds = [
             waits(or_none(self.fd, events != 0), events),
             waits(or_none(conn.read_bell.fd(), wants_bytes), POLLIN),
-            waits(or_none(conn.write_bell.fd(), wants_room && is_ring), POLLIN),
+            waits(room.map_or(-1, |room| room.bell), POLLIN),
             waits(or_none(self.far.as_raw_fd(), watches), far),
         ];
         if sys::poll(&mut fds, None, None).is_err() {
             return;
         }
         let ends = POLLHUP | POLLERR;
-        if wants_room && is_ring && fds[0].revents & (ends | POLLRDHUP) != 0 {
+        if room.is_some_and(Room::is_by_bell) && fds[0].revents & (ends | POLLRDHUP) != 0 {
             conn.hung_up.store(true, SeqCst);
         }
         // Nobody asks for its bytes, nor for room: it is told here only.
@@ -236,7 +231,15 @@ impl Relay<'_> {
 
     /// What goes back to TCP, as long as the other end is there.
     fn wait_until_sent(&self) {
-        while self.at.conn().attend(self.fd) && !sys::is_closed(self.fd) {
+        let conn = self.at.conn();
+        let is_left = || {
+            conn.out().is_ok_and(|mut out| {
+                let is_left = conn.attend_out(&mut out, self.fd);
+                conn.track(&mut out);
+                is_left
+            })
+        };
+        while is_left() && !sys::is_closed(self.fd) {
             sys::sleep(LOOKS_EVERY_NS);
         }
     }

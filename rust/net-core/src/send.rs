@@ -4,16 +4,12 @@ use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 
 use afterbay_net_proto::Reason;
 use afterbay_net_ring::{Field, Route, Shared};
-use rustix::io::Errno;
 
 use crate::conn::{Conn, Out, Step};
 use crate::iov::Buffers;
-use crate::memory::Account;
 use crate::slot;
-use crate::sys::{self, Result};
-
-/// Bytes of small buffers that are written at once.
-const GATHER: usize = 16 << 10;
+use crate::sys::Result;
+use crate::transport::{Shm, Tcp, Transport};
 
 impl Conn {
     /// Sends what there is room for. Never waits.
@@ -32,46 +28,19 @@ impl Conn {
         flags: i32,
     ) -> Result<Step> {
         self.keep_back(out, fd)?;
-        let before = from.remaining();
         for _ in 0..8 {
-            match out.path.route().map_err(|_| self.is_broken(fd))? {
-                Route::Ring if !out.is_shut => {
-                    out.grow(slot::account(self.slot)).map_err(|_| self.is_broken(fd))?;
-                    while !from.is_empty() {
-                        let length = out.write(from).map_err(|_| self.is_broken(fd))?;
-                        if length == 0 {
-                            break;
-                        }
-                        from.advance(length);
-                    }
-                    let moved = before - from.remaining();
-                    out.wants_more |= !from.is_empty();
-                    if moved > 0 || before == 0 {
-                        return Ok(Step::Moved(moved));
-                    }
-                    if !out.path.settle().map_err(|_| self.is_broken(fd))? {
-                        return Ok(Step::Nothing);
-                    }
-                }
+            let step = match out.path.route().map_err(|_| self.is_broken(fd))? {
+                Route::Ring if !out.is_shut => Shm::send(self, out, fd, from, flags)?,
                 Route::Backlog(_) => {
                     self.note(Reason::Peer);
-                    if !self.send_backlog(out, fd)? {
-                        return Ok(Step::Nothing);
-                    }
+                    if self.send_backlog(out, fd)? { None } else { Some(Step::Nothing) }
                 }
-                Route::Tcp if self.may_switch(out, fd)? => {}
-                Route::Ring | Route::Tcp => {
-                    let some = from.some(usize::MAX);
-                    return match sys::send(fd, some.as_slice(), flags | libc::MSG_DONTWAIT) {
-                        Ok(length) => {
-                            out.path.sent(length);
-                            from.advance(length);
-                            Ok(Step::Moved(length))
-                        }
-                        Err(Errno::AGAIN) => Ok(Step::Nothing),
-                        Err(error) => Err(error),
-                    };
-                }
+                Route::Tcp if self.may_switch(out, fd)? => None,
+                // After `shutdown`, the kernel says so.
+                Route::Ring | Route::Tcp => Tcp::send(self, out, fd, from, flags)?,
+            };
+            if let Some(step) = step {
+                return Ok(step);
             }
         }
         Ok(Step::Nothing)
@@ -110,43 +79,6 @@ impl Conn {
 }
 
 impl Out {
-    /// Writes into the ring. Small buffers are gathered: a reader sees all of them, and is woken once.
-    fn write(&mut self, from: &Buffers<'_>) -> afterbay_net_ring::Result<usize> {
-        let first = from.first();
-        if first.len() >= GATHER.min(from.remaining()) {
-            return self.path.write(first);
-        }
-        let mut gathered = [0; GATHER];
-        let mut length = 0;
-        let mut rest = from.again();
-        while length < GATHER && !rest.is_empty() {
-            let some = rest.first().len().min(GATHER - length);
-            gathered[length..length + some].copy_from_slice(&rest.first()[..some]);
-            length += some;
-            rest.advance(some);
-        }
-        self.path.write(&gathered[..length])
-    }
-
-    /// Makes the ring larger, if that was needed, if it can be now, and if there may be so much memory.
-    fn grow(&mut self, account: &Account) -> afterbay_net_ring::Result<()> {
-        if !self.wants_more {
-            return Ok(());
-        }
-        let ring = self.path.ring();
-        let more = ring.shared().capacity().bytes() - ring.shared().first_capacity().bytes();
-        if !ring.can_grow() || !account.take(more) {
-            self.wants_more = false;
-            return Ok(());
-        }
-        if self.path.grow()? {
-            self.wants_more = false;
-        } else {
-            account.give_back(more);
-        }
-        Ok(())
-    }
-
     pub(crate) fn is_ring(&mut self) -> bool {
         matches!(self.path.route(), Ok(Route::Ring))
     }

@@ -5,7 +5,7 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::atomic::Ordering::{Acquire, SeqCst};
 use std::sync::atomic::{AtomicI32, AtomicU32, AtomicU64};
 
-use afterbay_net_proto::Message;
+use afterbay_net_proto::{Message, Reason};
 use libc::{EPOLL_CTL_ADD, EPOLL_CTL_DEL, EPOLL_CTL_MOD, epoll_event};
 use rustix::event::{EventfdFlags, epoll, eventfd};
 
@@ -185,25 +185,52 @@ fn run(epoll: i32) {
     }
 }
 
-fn attend(epoll: i32, slot: u32, may_have_ended: bool) {
-    let looked = slot::attended(slot, |at, fd| {
-        let conn = at.conn();
-        if may_have_ended && sys::peer_has_ended(fd) {
-            conn.hung_up.store(true, SeqCst);
-        }
-        let waits_for_tcp = conn.attend(fd);
-        // Not each time: epoll tells anew what is so already, such as an end that has come.
-        if at.hears_of_room().swap(waits_for_tcp, SeqCst) != waits_for_tcp
-            && !hear_of_room(epoll, slot, fd, waits_for_tcp)
-        {
-            at.hears_of_room().store(!waits_for_tcp, SeqCst);
-        }
-        let is_done = !waits_for_tcp && at.lingers().load(Acquire) && at.descriptors() == 1;
-        is_done.then_some(fd)
-    });
+/// Looks at a connection. It waits for locks first, and then uses the descriptor ([`slot::attended`]).
+pub(crate) fn attend(epoll: i32, slot: u32, may_have_ended: bool) {
+    let Some(at) = slot::at(slot) else { return };
+    let conn = at.conn();
+    if may_have_ended && slot::attended(&at, sys::peer_has_ended) == Some(true) {
+        conn.hung_up.store(true, SeqCst);
+    }
+    if let Ok(mut input) = conn.input() {
+        slot::attended(&at, |fd| conn.attend_input(&mut input, fd));
+    }
+    let mut done = None;
+    if let Ok(mut out) = conn.out() {
+        done = slot::attended(&at, |fd| {
+            let waits_for_tcp = conn.attend_out(&mut out, fd);
+            wait_for_room(epoll, &at, fd, waits_for_tcp);
+            let lingers = at.lingers().load(Acquire) && at.descriptors() == 1;
+            (!waits_for_tcp && lingers).then_some(fd)
+        });
+        conn.track(&mut out);
+    }
     // A descriptor of the library.
-    if let Some(Some(fd)) = looked {
+    if let Some(Some(fd)) = done {
         files::end_linger(slot, fd);
+    }
+}
+
+/// A connection goes back to TCP, since somebody wants it there. What is left, the other end's answer brings.
+pub(crate) fn bring_back(at: &Ref, reason: Reason) {
+    let conn = at.conn();
+    conn.note(reason);
+    conn.wants_tcp.store(true, SeqCst);
+    if let Ok(mut input) = conn.input()
+        && input.path.demote().is_err()
+    {
+        slot::attended(at, |fd| conn.is_broken(fd));
+    }
+    attend(EPOLL.load(Acquire), at.slot(), false);
+    conn.ring_call();
+}
+
+/// Not each time: epoll tells anew what is so already, such as an end that has come.
+fn wait_for_room(epoll: i32, at: &Ref, fd: i32, is_wanted: bool) {
+    if at.hears_of_room().swap(is_wanted, SeqCst) != is_wanted
+        && !hear_of_room(epoll, at.slot(), fd, is_wanted)
+    {
+        at.hears_of_room().store(!is_wanted, SeqCst);
     }
 }
 

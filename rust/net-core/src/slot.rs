@@ -246,41 +246,65 @@ pub(crate) fn of_slot(slot: u32) -> Option<(Ref, i32)> {
     if !this.is_filled.load(Acquire) {
         return None;
     }
-    let hint = this.hint.load(Relaxed) as i32;
-    let is_there = |&fd: &i32| slot_of(fd) == Some(slot);
-    let fd = Some(hint).filter(is_there).or_else(|| (0..limit()).find(is_there))?;
-    // The same one as long as it is there.
-    this.hint.store(fd as u32, Relaxed);
+    let fd = descriptor(slot)?;
     let found = get(fd)?;
     (found.slot == slot).then_some((found, fd))
 }
 
-/// The slot that the service looks at, and one; 0 for none.
-static ATTENDED: AtomicU32 = AtomicU32::new(0);
-/// How long a close waits for the service, which never waits itself: longer only if a signal's handler closes what the thread
-/// that it interrupted has locked.
-const ATTENTION_NS: u64 = 100_000_000;
+/// A descriptor of a slot's connection.
+fn descriptor(slot: u32) -> Option<i32> {
+    let hint = &SLOTS.get(slot as usize)?.hint;
+    let is_there = |&fd: &i32| slot_of(fd) == Some(slot);
+    let hinted = Some(hint.load(Relaxed) as i32).filter(is_there);
+    let fd = hinted.or_else(|| (0..limit()).find(is_there))?;
+    // The same one as long as it is there.
+    hint.store(fd as u32, Relaxed);
+    Some(fd)
+}
 
-/// What the service does with a connection, by a descriptor that stays this connection's until that is done: else its number
-/// may be another one's by then. For the service's thread, which must not close it meanwhile.
-pub(crate) fn attended<T>(slot: u32, f: impl FnOnce(&Ref, i32) -> T) -> Option<T> {
-    ATTENDED.store(slot + 1, SeqCst);
+/// The slot of which the service uses a descriptor, and one; 0 for none.
+static ATTENDED: AtomicU32 = AtomicU32::new(0);
+/// Looks of a close before it sleeps between them, so that the service runs beside a thread of a higher priority, too.
+const LOOKS: u32 = 100;
+const NAP_NS: u64 = 100_000;
+/// How often a close has looked.
+#[cfg(test)]
+static LOOKED: AtomicU32 = AtomicU32::new(0);
+
+/// The service uses a descriptor.
+struct Attention;
+
+impl Drop for Attention {
+    fn drop(&mut self) {
+        ATTENDED.store(0, SeqCst);
+    }
+}
+
+/// What the service does with a descriptor of a connection. It stays this connection's until that is done, since who closes it waits
+/// for that: else its number could be another one's by then, which would get what is meant for this one. So `f` must not wait, and take
+/// no lock: who closes may be a signal's handler, which has interrupted the thread that has it. For the service's thread, which must
+/// not close it meanwhile. Nothing if there is no descriptor.
+pub(crate) fn attended<T>(at: &Ref, f: impl FnOnce(i32) -> T) -> Option<T> {
+    ATTENDED.store(at.slot + 1, SeqCst);
     // Who closes does it the other way round: takes the descriptor out of the table, and looks then.
     fence(SeqCst);
-    let done = of_slot(slot).map(|(at, fd)| f(&at, fd));
-    ATTENDED.store(0, SeqCst);
-    done
+    let _attention = Attention;
+    descriptor(at.slot).map(f)
 }
 
 /// Returns when the service uses no descriptor of a slot that is out of the table.
 fn wait_until_unattended(slot: u32) {
     fence(SeqCst);
-    if ATTENDED.load(SeqCst) != slot + 1 {
-        return;
-    }
-    let end = sys::now() + ATTENTION_NS;
-    while ATTENDED.load(SeqCst) == slot + 1 && sys::now() < end {
-        std::thread::yield_now();
+    let mut looks = 0;
+    while ATTENDED.load(SeqCst) == slot + 1 {
+        #[cfg(test)]
+        LOOKED.fetch_add(1, SeqCst);
+        looks += 1;
+        if looks < LOOKS {
+            std::thread::yield_now();
+        } else {
+            sys::sleep(NAP_NS);
+        }
     }
 }
 
@@ -548,6 +572,7 @@ mod tests {
     use std::sync::{Mutex, MutexGuard, PoisonError};
 
     use super::*;
+    use crate::lock::testing::Waited;
     use crate::{config, family, memory};
 
     /// A descriptor that may be a connection's. One test at a time has any.
@@ -586,6 +611,63 @@ mod tests {
         assert_eq!(memory::used(), 0);
         assert!(!account.take(config::DEFAULT_MEMORY + 1));
         assert_eq!(memory::used(), 0);
+    }
+
+    /// Looks after which a close has slept for longer than any time that it could be meant to have.
+    const MANY: u32 = 20 * LOOKS;
+
+    /// Its number would be another connection's, which the service would send bytes to.
+    #[test]
+    fn a_descriptor_is_not_closed_while_the_service_uses_it() {
+        let socket = Socket::new();
+        let at = open(socket.fd(), true, 32).unwrap();
+        let (begun, is_closed) = (AtomicBool::new(false), AtomicBool::new(false));
+        let used = std::thread::scope(|scope| {
+            let service = scope.spawn(|| {
+                attended(&at, |fd| {
+                    LOOKED.store(0, SeqCst);
+                    begun.store(true, SeqCst);
+                    while LOOKED.load(SeqCst) < MANY && !is_closed.load(SeqCst) {
+                        std::thread::yield_now();
+                    }
+                    (fd, is_closed.load(SeqCst))
+                })
+            });
+            while !begun.load(SeqCst) {
+                std::thread::yield_now();
+            }
+            drop(detach(socket.fd()).unwrap());
+            is_closed.store(true, SeqCst);
+            service.join().unwrap()
+        });
+        assert_eq!(used, Some((socket.fd(), false)));
+        assert_eq!(attended(&at, |fd| fd), None);
+    }
+
+    /// As a signal's handler does, which has interrupted the thread that has the connection's lock.
+    #[test]
+    fn who_has_a_lock_that_the_service_waits_for_can_close() {
+        let socket = Socket::new();
+        let at = open(socket.fd(), true, 32).unwrap();
+        for is_input in [true, false] {
+            let (input, out) = if is_input {
+                (at.conn().input().ok(), None)
+            } else {
+                (None, at.conn().out().ok())
+            };
+            std::thread::scope(|scope| {
+                scope.spawn(|| crate::service::attend(-1, at.slot(), true));
+                let lock: &dyn Waited = if is_input { &at.conn().input } else { &at.conn().out };
+                while !lock.is_waited_for() {
+                    std::thread::yield_now();
+                }
+                // So that a close returns.
+                let attended = ATTENDED.load(SeqCst);
+                drop((input, out));
+                assert_eq!(attended, 0);
+            });
+        }
+        drop(detach(socket.fd()).unwrap());
     }
 
     /// A signal handler has interrupted the wait, and forked: here is the child.

@@ -11,7 +11,7 @@ use rustix::net::{getpeername, getsockname};
 
 use crate::lock::Lock;
 use crate::slot::{self, Ref};
-use crate::{agent, sys};
+use crate::{agent, service, sys};
 
 /// Names of connections without rings begin here; the rest is the descriptor.
 const PLAIN: u64 = 1 << 62;
@@ -79,8 +79,7 @@ pub(crate) fn begin_anew() {
 pub(crate) fn go_back(connection: u64) {
     for (at, _) in slot::all() {
         if connection == 0 || at.conn().id.load(Relaxed) == connection {
-            // What is left, the other end's answer brings.
-            let _ = slot::attended(at.slot(), |at, fd| at.conn().go_back(fd, Reason::Asked));
+            service::bring_back(&at, Reason::Asked);
         }
     }
 }

@@ -11,6 +11,7 @@ mod family;
 mod forks;
 mod generate;
 mod leaves;
+mod lingers;
 mod memory;
 mod namespaces;
 mod player;
