@@ -40,6 +40,12 @@ const WITH_EXCLUSIVE: u32 =
         | EDGE
         | EXCLUSIVE;
 
+/// Waits in a row that end with nothing to say, as when a bell rang too early. After more, what the kernel says again and again is for
+/// another process, which has the epoll since a fork and has registered something there: this one does not know what, and looks only
+/// now and then.
+const IN_VAIN_MAX: u32 = 8;
+const NAP_NS: u64 = 1_000_000;
+
 /// Who has it drops no [`Ref`]: who is last empties a slot, by a lock that comes before this one (see `fork`).
 static SETS: Lock<Sets> =
     Lock::new(Sets { entries: Vec::new(), free: Vec::new(), of: BTreeMap::new(), serial: 0 });
@@ -306,11 +312,17 @@ pub fn wait(
     service::ensure();
     let end = (timeout_ms > 0).then(|| sys::now() + timeout_ms as u64 * 1_000_000);
     let mut left = timeout_ms;
+    let mut in_vain = 0;
     loop {
         let count = sys::epoll_wait(epoll, events, left, mask)?;
         let said = translate(&mut events[..count]);
         if said > 0 || count == 0 || left == 0 {
             return Ok(said);
+        }
+        in_vain += 1;
+        if in_vain > IN_VAIN_MAX {
+            // A signal ends it as it ends the wait.
+            sys::poll(&mut [], Some(NAP_NS), mask)?;
         }
         if let Some(end) = end {
             left = end.saturating_sub(sys::now()).div_ceil(1_000_000) as c_int;

@@ -7,7 +7,7 @@
 //!   transport what carries the bytes: TCP, or memory                       tcp, shm
 //!   poll, epoll   readiness: TCP's and the bells', together              registration
 //!   files     close, dup, shutdown, splice, and the ways back to TCP      relay, relaying
-//!   service   a thread that does what nobody of the program asks for       status
+//!   service   a thread that does what nobody of the program asks for       status, attention
 //!   slot      which descriptor is which connection                         shared, owners, family, link, lock, fork, memory
 //!   process   whether this is the process whose connections these are   streams: those of the C library
 //!   config    what the environment says;  sys  system calls
@@ -19,11 +19,12 @@
 //! - Nothing waits while it holds a lock, but for the agent's answer, which takes two seconds at most: where a process looks for its
 //!   agent, where a connection begins with rings (`AFTERBAY_NET_AFTER=0`), and in the call of a program by which a connection becomes
 //!   worth them. The service never does, and while it uses a descriptor it waits for nothing at all: who closes waits for it
-//!   (`slot::attended`). Locks are taken in one order (`fork`).
+//!   (`attention`). Locks are taken in one order (`fork`).
 //! - A process and its children share the state of their connections: any of them may use it, as with TCP.
 #![cfg(target_os = "linux")]
 
 mod agent;
+mod attention;
 mod back;
 pub mod config;
 mod conn;

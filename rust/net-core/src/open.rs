@@ -204,7 +204,7 @@ fn equip(at: &Ref, local: Local) -> bool {
         }
     }
     crate::epoll::equip(at);
-    // As in `slot::attended`: who closes takes the descriptor out of the table, and looks then whether it is offered.
+    // As in `attention`: who closes takes the descriptor out of the table, and looks then whether it is offered.
     fence(SeqCst);
     at.descriptors() > 0
 }

@@ -9,9 +9,10 @@ use afterbay_net_proto::{Message, Reason};
 use libc::{EPOLL_CTL_ADD, EPOLL_CTL_DEL, EPOLL_CTL_MOD, epoll_event};
 use rustix::event::{EventfdFlags, epoll, eventfd};
 
+use crate::attention::attended;
 use crate::lock::Lock;
 use crate::slot::{self, Ref};
-use crate::{agent, descriptors, files, process, status, sys};
+use crate::{agent, attention, descriptors, files, process, status, sys};
 
 const CALL: u64 = 1 << 32;
 const TCP: u64 = 2 << 32;
@@ -48,7 +49,7 @@ pub(crate) fn begin_anew() {
         }
     }
     PROCESS.store(0, SeqCst);
-    slot::forget_attention();
+    attention::forget();
 }
 
 /// During a fork, nobody changes it.
@@ -185,19 +186,19 @@ fn run(epoll: i32) {
     }
 }
 
-/// Looks at a connection. It waits for locks first, and then uses the descriptor ([`slot::attended`]).
+/// Looks at a connection. It waits for locks first, and then uses the descriptor ([`attended`]).
 pub(crate) fn attend(epoll: i32, slot: u32, may_have_ended: bool) {
     let Some(at) = slot::at(slot) else { return };
     let conn = at.conn();
-    if may_have_ended && slot::attended(&at, sys::peer_has_ended) == Some(true) {
+    if may_have_ended && attended(&at, sys::peer_has_ended) == Some(true) {
         conn.hung_up.store(true, SeqCst);
     }
     if let Ok(mut input) = conn.input() {
-        slot::attended(&at, |fd| conn.attend_input(&mut input, fd));
+        attended(&at, |fd| conn.attend_input(&mut input, fd));
     }
     let mut done = None;
     if let Ok(mut out) = conn.out() {
-        done = slot::attended(&at, |fd| {
+        done = attended(&at, |fd| {
             let waits_for_tcp = conn.attend_out(&mut out, fd);
             wait_for_room(epoll, &at, fd, waits_for_tcp);
             let lingers = at.lingers().load(Acquire) && at.descriptors() == 1;
@@ -219,7 +220,7 @@ pub(crate) fn bring_back(at: &Ref, reason: Reason) {
     if let Ok(mut input) = conn.input()
         && input.path.demote().is_err()
     {
-        slot::attended(at, |fd| conn.is_broken(fd));
+        attended(at, |fd| conn.is_broken(fd));
     }
     attend(EPOLL.load(Acquire), at.slot(), false);
     conn.ring_call();

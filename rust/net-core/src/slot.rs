@@ -15,7 +15,7 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::ptr::null_mut;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, fence};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64};
 
 use afterbay_net_proto::Reason;
 use afterbay_net_ring::Direction;
@@ -26,7 +26,7 @@ use crate::family::Number;
 use crate::link::{BellLink, RingLink};
 use crate::lock::{Guard, Lock};
 use crate::memory::Account;
-use crate::{process, shared, sys};
+use crate::{attention, process, shared, sys};
 
 /// Descriptors from here on are plain TCP.
 const DESCRIPTORS_MAX: usize = 1 << 20;
@@ -252,7 +252,7 @@ pub(crate) fn of_slot(slot: u32) -> Option<(Ref, i32)> {
 }
 
 /// A descriptor of a slot's connection.
-fn descriptor(slot: u32) -> Option<i32> {
+pub(crate) fn descriptor(slot: u32) -> Option<i32> {
     let hint = &SLOTS.get(slot as usize)?.hint;
     let is_there = |&fd: &i32| slot_of(fd) == Some(slot);
     let hinted = Some(hint.load(Relaxed) as i32).filter(is_there);
@@ -260,57 +260,6 @@ fn descriptor(slot: u32) -> Option<i32> {
     // The same one as long as it is there.
     hint.store(fd as u32, Relaxed);
     Some(fd)
-}
-
-/// The slot of which the service uses a descriptor, and one; 0 for none.
-static ATTENDED: AtomicU32 = AtomicU32::new(0);
-/// Looks of a close before it sleeps between them, so that the service runs beside a thread of a higher priority, too.
-const LOOKS: u32 = 100;
-const NAP_NS: u64 = 100_000;
-/// How often a close has looked.
-#[cfg(test)]
-static LOOKED: AtomicU32 = AtomicU32::new(0);
-
-/// The service uses a descriptor.
-struct Attention;
-
-impl Drop for Attention {
-    fn drop(&mut self) {
-        ATTENDED.store(0, SeqCst);
-    }
-}
-
-/// What the service does with a descriptor of a connection. It stays this connection's until that is done, since who closes it waits
-/// for that: else its number could be another one's by then, which would get what is meant for this one. So `f` must not wait, and take
-/// no lock: who closes may be a signal's handler, which has interrupted the thread that has it. For the service's thread, which must
-/// not close it meanwhile. Nothing if there is no descriptor.
-pub(crate) fn attended<T>(at: &Ref, f: impl FnOnce(i32) -> T) -> Option<T> {
-    ATTENDED.store(at.slot + 1, SeqCst);
-    // Who closes does it the other way round: takes the descriptor out of the table, and looks then.
-    fence(SeqCst);
-    let _attention = Attention;
-    descriptor(at.slot).map(f)
-}
-
-/// Returns when the service uses no descriptor of a slot that is out of the table.
-fn wait_until_unattended(slot: u32) {
-    fence(SeqCst);
-    let mut looks = 0;
-    while ATTENDED.load(SeqCst) == slot + 1 {
-        #[cfg(test)]
-        LOOKED.fetch_add(1, SeqCst);
-        looks += 1;
-        if looks < LOOKS {
-            std::thread::yield_now();
-        } else {
-            sys::sleep(NAP_NS);
-        }
-    }
-}
-
-/// In a child, there is no service yet.
-pub(crate) fn forget_attention() {
-    ATTENDED.store(0, SeqCst);
 }
 
 /// A connection that somebody uses, or that has a descriptor.
@@ -467,7 +416,7 @@ pub(crate) fn detach(fd: i32) -> Option<Ref> {
     if entry(fd)?.swap(0, AcqRel) != slot + 1 {
         return None;
     }
-    wait_until_unattended(slot);
+    attention::wait_until_unattended(slot);
     let is_last = SLOTS[slot as usize].descriptors.fetch_sub(1, AcqRel) == 1;
     // Not made where it is not meant: its end is an end of use.
     is_last.then(|| Ref { slot })
@@ -567,22 +516,21 @@ pub(crate) fn unlock_after_fork(parents_thread: Option<u64>) {
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "tests")]
-mod tests {
+pub(crate) mod testing {
     use std::net::TcpListener;
+    use std::os::fd::AsRawFd;
     use std::sync::{Mutex, MutexGuard, PoisonError};
 
-    use super::*;
-    use crate::lock::testing::Waited;
-    use crate::{config, family, memory};
+    use crate::{config, family};
 
     /// A descriptor that may be a connection's. One test at a time has any.
-    struct Socket {
-        socket: TcpListener,
+    pub(crate) struct Socket {
+        pub(crate) socket: TcpListener,
         _alone: MutexGuard<'static, ()>,
     }
 
     impl Socket {
-        fn new() -> Self {
+        pub(crate) fn new() -> Self {
             static ALONE: Mutex<()> = Mutex::new(());
             let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
             family::testing::begin();
@@ -591,10 +539,20 @@ mod tests {
             Socket { socket: TcpListener::bind("127.0.0.1:0").unwrap(), _alone: alone }
         }
 
-        fn fd(&self) -> i32 {
+        pub(crate) fn fd(&self) -> i32 {
             self.socket.as_raw_fd()
         }
     }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use std::net::TcpListener;
+
+    use super::testing::Socket;
+    use super::*;
+    use crate::{config, memory};
 
     /// As when another thread closes it while its rings are offered, or made larger.
     #[test]
@@ -611,63 +569,6 @@ mod tests {
         assert_eq!(memory::used(), 0);
         assert!(!account.take(config::DEFAULT_MEMORY + 1));
         assert_eq!(memory::used(), 0);
-    }
-
-    /// Looks after which a close has slept for longer than any time that it could be meant to have.
-    const MANY: u32 = 20 * LOOKS;
-
-    /// Its number would be another connection's, which the service would send bytes to.
-    #[test]
-    fn a_descriptor_is_not_closed_while_the_service_uses_it() {
-        let socket = Socket::new();
-        let at = open(socket.fd(), true, 32).unwrap();
-        let (begun, is_closed) = (AtomicBool::new(false), AtomicBool::new(false));
-        let used = std::thread::scope(|scope| {
-            let service = scope.spawn(|| {
-                attended(&at, |fd| {
-                    LOOKED.store(0, SeqCst);
-                    begun.store(true, SeqCst);
-                    while LOOKED.load(SeqCst) < MANY && !is_closed.load(SeqCst) {
-                        std::thread::yield_now();
-                    }
-                    (fd, is_closed.load(SeqCst))
-                })
-            });
-            while !begun.load(SeqCst) {
-                std::thread::yield_now();
-            }
-            drop(detach(socket.fd()).unwrap());
-            is_closed.store(true, SeqCst);
-            service.join().unwrap()
-        });
-        assert_eq!(used, Some((socket.fd(), false)));
-        assert_eq!(attended(&at, |fd| fd), None);
-    }
-
-    /// As a signal's handler does, which has interrupted the thread that has the connection's lock.
-    #[test]
-    fn who_has_a_lock_that_the_service_waits_for_can_close() {
-        let socket = Socket::new();
-        let at = open(socket.fd(), true, 32).unwrap();
-        for is_input in [true, false] {
-            let (input, out) = if is_input {
-                (at.conn().input().ok(), None)
-            } else {
-                (None, at.conn().out().ok())
-            };
-            std::thread::scope(|scope| {
-                scope.spawn(|| crate::service::attend(-1, at.slot(), true));
-                let lock: &dyn Waited = if is_input { &at.conn().input } else { &at.conn().out };
-                while !lock.is_waited_for() {
-                    std::thread::yield_now();
-                }
-                // So that a close returns.
-                let attended = ATTENDED.load(SeqCst);
-                drop((input, out));
-                assert_eq!(attended, 0);
-            });
-        }
-        drop(detach(socket.fd()).unwrap());
     }
 
     /// A signal handler has interrupted the wait, and forked: here is the child.

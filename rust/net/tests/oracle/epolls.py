@@ -1,11 +1,14 @@
 """A parent and its child that have a connection and an epoll together: both ends of the connection, in one program."""
 
 import os
+import resource
 import select
 import socket
 import sys
 
 PATIENCE = 200
+# How long a process waits that is told of nothing.
+WAITS = 1
 
 
 def say(*words):
@@ -67,6 +70,46 @@ def taken_out():
         is_told(events, serves)
 
     after_a_fork(asks, serves, child_does)
+
+
+def is_told_of_nothing(parent_does):
+    """A child that waits by its parent's epoll, where the parent has something ready that the child knows nothing of."""
+    asks, serves = pair(60)
+    events = select.epoll()
+    events.register(serves.fileno(), select.EPOLLIN)
+    goes_on, go_on = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.read(goes_on, 1)
+        slept = lambda: resource.getrusage(resource.RUSAGE_THREAD).ru_nvcsw
+        before = slept()
+        told = events.poll(WAITS)
+        say(f"slept {slept() - before}" if not told else f"told {told}")
+        os._exit(0)
+    kept = parent_does(events, serves)
+    os.write(go_on, b"x")
+    os.waitpid(child, 0)
+    sys.stdin.readline()
+    return kept
+
+
+def of_another_connection(events, _):
+    asks, serves = pair(60)
+    events.register(serves.fileno(), select.EPOLLIN)
+    asks.sendall(b"!")
+    return asks, serves
+
+
+def of_another_wish(events, serves):
+    events.modify(serves.fileno(), select.EPOLLIN | select.EPOLLOUT)
+
+
+def another_connection():
+    is_told_of_nothing(of_another_connection)
+
+
+def another_wish():
+    is_told_of_nothing(of_another_wish)
 
 
 globals()[sys.argv[1]]()

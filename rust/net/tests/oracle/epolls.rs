@@ -7,6 +7,8 @@ use crate::memory::{Memory, bytes_of};
 
 const SCRIPT: &str = include_str!("epolls.py");
 const PYTHON: &str = "/usr/bin/python3";
+/// In a second, a thread that looks each millisecond sleeps far more often, and one that never waits hardly ever.
+const TIMES_ASLEEP_MIN: u32 = 20;
 
 #[track_caller]
 fn is_told(mut command: Command, what: &str) -> Told {
@@ -32,4 +34,20 @@ fn a_child_puts_into_its_parents_epoll_what_was_taken_out() {
     // The other end of it.
     let asks = memory.connection_of(program.id());
     assert!(bytes_of(&asks).1 > 0, "no rings: {asks:#}");
+}
+
+/// What the kernel says there again and again is another process's, and no reason to use a whole processor.
+#[test]
+fn a_wait_sleeps_though_another_process_has_something_ready_there() {
+    let memory = Memory::new();
+    let start = |what: &str| {
+        let mut command = memory.program_by_default(PYTHON);
+        command.args(["-c", SCRIPT, what]);
+        Told::start(command)
+    };
+    for program in ["another_connection", "another_wish"].map(start) {
+        let (said, _program) = program.says();
+        let slept = said.strip_prefix("slept ").and_then(|times| times.parse::<u32>().ok());
+        assert!(slept.is_some_and(|times| times > TIMES_ASLEEP_MIN), "{said}");
+    }
 }

@@ -2,6 +2,7 @@
 
 import ctypes
 import os
+import signal
 import socket
 import struct
 import sys
@@ -72,13 +73,24 @@ def by_stream(connection):
     sys.exit()
 
 
-def writes(port, how, when):
+def connects_with_little_room(port):
     connection = socket.socket()
-    if when == "later":
-        connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, LITTLE)
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, LITTLE)
     connection.connect(("127.0.0.1", int(port)))
+    return connection
+
+
+def begins(connection):
     connection.sendall(b"?")
     connection.recv(1)
+
+
+def writes(port, how, when):
+    if when == "later":
+        connection = connects_with_little_room(port)
+    else:
+        connection = socket.create_connection(("127.0.0.1", int(port)))
+    begins(connection)
     connection.sendall(content()[:-LAST])
     if how != "stream":
         connection.sendall(content()[-LAST:])
@@ -86,6 +98,18 @@ def writes(port, how, when):
         say("written")
         wait()
     globals()["by_" + how](connection)
+
+
+def leaves_to_child(port, *_):
+    """The child has the connection too, and does nothing with it."""
+    connection = connects_with_little_room(port)
+    begins(connection)
+    connection.sendall(content())
+    if os.fork() == 0:
+        wait()
+        os._exit(0)
+    say("written")
+    signal.pause()
 
 
 def reads(when):

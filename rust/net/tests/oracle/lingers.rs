@@ -32,7 +32,7 @@ fn python(mut command: Command, words: &[&str]) -> Told {
 fn is_gone(writes: &mut Told, how: &str) {
     let wait = Wait::until("the writer is gone");
     while writes.goes_on() {
-        wait.check(&how);
+        wait.check(how);
     }
 }
 
@@ -61,20 +61,32 @@ fn a_writer_that_ends_at_once_has_written_all() {
     }
 }
 
-/// TCP's buffers are full, and the rest waits in memory: it was the writer's to send it.
-fn leaves_what_waits(how: &str, is_demoted: bool) {
-    let memory = Memory::new();
+/// A reader, and its writer, whose bytes are in memory.
+fn in_memory(memory: &Memory, writes: [&str; 3]) -> (Told, Told) {
     let mut reads = python(memory.program(PYTHON), &["reads", "later"]);
-    let mut writes = python(memory.program(PYTHON), &["writes", &reads.hear(), how, "later"]);
+    let port = reads.hear();
+    let [what, how, when] = writes;
+    let mut writes = python(memory.program(PYTHON), &[what, &port, how, when]);
     assert_eq!(reads.hear(), "exchanged");
     assert_eq!(writes.hear(), "written");
-    let (by_tcp, in_ring) = bytes_of(&memory.connection_of(writes.id()));
+    (reads, writes)
+}
+
+/// The reader goes back to TCP, whose buffers are full soon.
+fn go_back(memory: &Memory, reads: &Told, writes: &Told) {
+    let bytes = || bytes_of(&memory.connection_of(writes.id()));
+    let (by_tcp, in_ring) = bytes();
     assert!(in_ring > 32 << 10, "nothing in memory");
+    memory.begin_to_demote(reads.id());
+    Wait::block("the writer has sent some by TCP", || bytes().0 > by_tcp);
+}
+
+/// The rest waits in memory: it was the writer's to send it.
+fn leaves_what_waits(how: &str, is_demoted: bool) {
+    let memory = Memory::new();
+    let (mut reads, mut writes) = in_memory(&memory, ["writes", how, "later"]);
     if is_demoted {
-        memory.begin_to_demote(reads.id());
-        Wait::block("the writer has sent some by TCP", || {
-            bytes_of(&memory.connection_of(writes.id())).0 > by_tcp
-        });
+        go_back(&memory, &reads, &writes);
     }
     writes.tell("");
     is_gone(&mut writes, how);
@@ -94,4 +106,18 @@ fn a_writer_that_ends_leaves_what_waits_for_room() {
 #[test]
 fn a_writer_that_becomes_another_program_leaves_what_waits_for_room() {
     leaves_what_waits("exec_of_an_heir", false);
+}
+
+/// A child that has the connection too, and does nothing with it, has no thread that sends what waits. It is there still.
+#[test]
+fn what_a_killed_process_leaves_comes_when_its_idle_child_ends() {
+    let memory = Memory::new();
+    let (mut reads, mut writes) = in_memory(&memory, ["leaves_to_child", "", ""]);
+    go_back(&memory, &reads, &writes);
+    writes.kill();
+    reads.tell("");
+    // Its child's input, too.
+    writes.tell("");
+    let (said, _reads) = reads.says();
+    assert_eq!(said, ALL);
 }
