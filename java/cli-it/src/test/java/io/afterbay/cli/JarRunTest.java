@@ -77,8 +77,8 @@ class JarRunTest {
     static void buildPrograms() throws Exception {
         Path sources = Files.createDirectories(built.resolve("sources"));
         Files.writeString(sources.resolve("Program.java"), PROGRAM);
-        jar = JobJar.build(sources, "Program", Files.createDirectories(built.resolve("a")));
-        undeclared = JobJar.build(sources, "", Files.createDirectories(built.resolve("b")));
+        jar = JobJar.build(sources, "Program", built);
+        undeclared = JobJar.again(built, "", "undeclared.jar");
     }
 
     @Test
