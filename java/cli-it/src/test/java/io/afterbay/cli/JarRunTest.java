@@ -17,6 +17,7 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -70,6 +71,8 @@ class JarRunTest {
     @TempDir private static Path built;
     private static Path jar;
     private static Path undeclared;
+    @TempDir private static Path engineFiles;
+    private static EmbeddedEngine engine;
     @TempDir private Path directory;
     private final StringWriter err = new StringWriter();
 
@@ -77,8 +80,22 @@ class JarRunTest {
     static void buildPrograms() throws Exception {
         Path sources = Files.createDirectories(built.resolve("sources"));
         Files.writeString(sources.resolve("Program.java"), PROGRAM);
-        jar = JobJar.build(sources, "Program", Files.createDirectories(built.resolve("a")));
-        undeclared = JobJar.build(sources, "", Files.createDirectories(built.resolve("b")));
+        jar = JobJar.build(sources, "Program", built);
+        undeclared = JobJar.again(built, "", "undeclared.jar");
+    }
+
+    /** One for all programs of this process, each of which ends before the next one starts. */
+    @BeforeAll
+    static void startEngine() throws Exception {
+        EngineSettings settings =
+                new EngineArguments().options().settings(Afterbay.commandLine(), Backend.AFTERBAY);
+        engine = new EmbeddedEngine(settings, engineFiles, true);
+        engine.start();
+    }
+
+    @AfterAll
+    static void stopEngine() throws Exception {
+        engine.close();
     }
 
     @Test
@@ -194,13 +211,8 @@ class JarRunTest {
         return new JarProgram(jar, "Program", List.of(argument), new ProgramArguments().rules());
     }
 
-    private void run(JarProgram program) throws Exception {
-        EngineSettings settings =
-                new EngineArguments().options().settings(Afterbay.commandLine(), Backend.AFTERBAY);
-        try (EmbeddedEngine engine = new EmbeddedEngine(settings, directory, true)) {
-            engine.start();
-            program.start(engine).get();
-        }
+    private static void run(JarProgram program) throws Exception {
+        program.start(engine).get();
     }
 
     @Test

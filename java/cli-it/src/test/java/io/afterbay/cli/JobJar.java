@@ -25,7 +25,15 @@ final class JobJar {
     static Path build(Path sources, String mainClass, Path directory) throws IOException {
         Path classes = Files.createDirectories(directory.resolve("classes"));
         compile(sources, classes);
-        Path jar = directory.resolve("job.jar");
+        return pack(classes, mainClass, directory.resolve("job.jar"));
+    }
+
+    /** With the same classes and another main class, or none. */
+    static Path again(Path directory, String mainClass, String name) throws IOException {
+        return pack(directory.resolve("classes"), mainClass, directory.resolve(name));
+    }
+
+    private static Path pack(Path classes, String mainClass, Path jar) throws IOException {
         try (OutputStream file = Files.newOutputStream(jar);
                 JarOutputStream out = new JarOutputStream(file, manifest(mainClass));
                 Stream<Path> compiled = Files.walk(classes)) {

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import io.afterbay.command.ExitCode;
+import java.io.PrintWriter;
+import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -11,6 +13,7 @@ import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import picocli.CommandLine;
 
 /** {@code run profiles} and {@code replay profiles}, in processes of their own. */
 class ProfilesRunTest {
@@ -55,6 +58,8 @@ class ProfilesRunTest {
                                         "@4",
                                         "--to",
                                         "@20",
+                                        "--nice",
+                                        "0",
                                         "--dir",
                                         directory.resolve("replays").toString(),
                                         "--output",
@@ -72,12 +77,18 @@ class ProfilesRunTest {
     }
 
     @Test
-    void wrongOptionsEndWithTwoAndSayWhatIsRight() throws Exception {
-        assertThat(command.run("run", "profiles", "--dictionary", "3")).isEqualTo(ExitCode.USAGE);
-        assertThat(command.err()).contains("--dictionary 3: use a number from 1 to 2");
-        assertThat(command.run("replay", "profiles", "--from", "@1", "--members", "0"))
-                .isEqualTo(ExitCode.USAGE);
-        assertThat(command.err()).contains("--members 0: use a number from 1");
+    void wrongOptionsEndWithTwoAndSayWhatIsRight() {
+        assertThat(refused("run", "profiles", "--dictionary", "3"))
+                .contains("--dictionary 3: use a number from 1 to 2");
+        assertThat(refused("replay", "profiles", "--from", "@1", "--members", "0"))
+                .contains("--members 0: use a number from 1");
+    }
+
+    private static String refused(String... args) {
+        StringWriter err = new StringWriter();
+        CommandLine line = Afterbay.commandLine().setErr(new PrintWriter(err, true));
+        assertThat(line.execute(args)).isEqualTo(ExitCode.USAGE);
+        return err.toString();
     }
 
     private static boolean isBetween(String row, long fromMicros, long toMicros) {

@@ -86,6 +86,7 @@ class ReplayClusterTest {
 
         replay.destroyForcibly().waitFor();
         assertThat(live.isAlive()).isTrue();
+        titles.rate("max");
         assertEndsWell(titles.tell("resume"));
         assertThat(titles.conflicts()).isPositive();
         assertRight(liveRowsOnce());
@@ -98,7 +99,7 @@ class ReplayClusterTest {
     void besideALiveJobTheTableIsRightWhateverIsKilled() throws Exception {
         Process replay = titles.replay(from, to, SLOW, "--mode", "beside");
         replay = killed(replay, true);
-        assertThat(titles.tell("rate", "max").waitFor()).isZero();
+        titles.rate("max");
         assertEndsWell(replay);
         assertThat(live.isAlive()).as(titles::said).isTrue();
         assertThat(titles.conflicts()).isPositive();
@@ -122,7 +123,7 @@ class ReplayClusterTest {
                         id);
         replay = killed(replay, false);
         assertThat(titles.jobsAtWork()).as("only the replay").hasSizeLessThanOrEqualTo(1);
-        assertThat(titles.tell("rate", "max").waitFor()).isZero();
+        titles.rate("max");
         assertEndsWell(replay);
         assertThat(titles.jobsAtWork()).as("only the live job").hasSize(1).doesNotContain(id);
         assertRight();

@@ -3,6 +3,7 @@ package io.afterbay.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.afterbay.cli.replay.ReplayVerb;
 import io.afterbay.command.ExitCode;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -101,15 +102,6 @@ class ReplayJarTest {
     }
 
     @Test
-    void filesAreNotMergedWithThoseOfTheLiveJob() throws Exception {
-        assertThat(replay("--mode", "beside", "--", out(1), live())).isEqualTo(ExitCode.FAILURE);
-        assertThat(command.err())
-                .contains("may write to the outside", "only sinks to Kafka", "--own-output");
-        assertThat(directory.resolve("replays")).isEmptyDirectory();
-        assertThat(Path.of(out(1))).doesNotExist();
-    }
-
-    @Test
     void aSecondJobOfTheProgramIsRefused() throws Exception {
         assertThat(replay("--own-output", "--", out(1), live(), out(2)))
                 .isEqualTo(ExitCode.FAILURE);
@@ -142,6 +134,8 @@ class ReplayJarTest {
                                 "@700",
                                 "--id",
                                 "numbers",
+                                "--nice",
+                                "0",
                                 "--memory",
                                 "1g",
                                 "--dir",
@@ -151,9 +145,9 @@ class ReplayJarTest {
     }
 
     private String state() throws Exception {
-        String place = directory.resolve("replays").toString();
-        assertThat(command.run("replay", "status", "--json", "--dir", place)).isZero();
-        return new ObjectMapper().readTree(command.out()).get(0).get("state").asText();
+        ReplayVerb status = ReplayVerb.run(directory.resolve("replays"), "status", "--json");
+        assertThat(status.code()).isZero();
+        return new ObjectMapper().readTree(status.out()).get(0).get("state").asText();
     }
 
     private String out(int number) {

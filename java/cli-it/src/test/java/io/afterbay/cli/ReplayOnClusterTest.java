@@ -8,16 +8,16 @@ import io.afterbay.cli.remote.ClusterAddress;
 import io.afterbay.cli.remote.ClusterJob;
 import io.afterbay.cli.remote.ClusterRest;
 import io.afterbay.cli.remote.JobView;
+import io.afterbay.cli.replay.ReplayVerb;
 import io.afterbay.command.ExitCode;
 import io.afterbay.testing.Await;
 import io.afterbay.testing.LongForm;
-import java.io.ByteArrayOutputStream;
-import java.io.PrintStream;
+import java.io.PrintWriter;
+import java.io.StringWriter;
 import java.io.UncheckedIOException;
 import java.net.URI;
 import java.net.URL;
 import java.net.URLClassLoader;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -39,6 +39,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import picocli.CommandLine;
 
 /** A replay on a cluster where the live job runs, as users call it. */
 class ReplayOnClusterTest {
@@ -193,18 +194,7 @@ class ReplayOnClusterTest {
 
     /** Asked in this process, since it is asked often. */
     private JsonNode status() throws Exception {
-        ByteArrayOutputStream told = new ByteArrayOutputStream();
-        PrintStream before = System.out;
-        System.setOut(new PrintStream(told, true, StandardCharsets.UTF_8));
-        try {
-            assertThat(
-                            Afterbay.commandLine()
-                                    .execute("replay", "status", "--json", "--dir", place()))
-                    .isZero();
-        } finally {
-            System.setOut(before);
-        }
-        return new ObjectMapper().readTree(told.toByteArray()).path(0);
+        return new ObjectMapper().readTree(told("status", "--json").out()).path(0);
     }
 
     private boolean runs(Process replay) throws Exception {
@@ -212,12 +202,11 @@ class ReplayOnClusterTest {
         return true;
     }
 
-    private void told(String... args) throws Exception {
-        Command telling = new Command(Files.createTempDirectory(directory, "told"));
-        List<String> all = new ArrayList<>(List.of("replay"));
-        all.addAll(List.of(args));
-        all.addAll(List.of("--dir", place()));
-        assertThat(telling.run(all.toArray(String[]::new))).as(telling.err()).isZero();
+    /** By this process: it starts no other one. */
+    private ReplayVerb told(String... args) {
+        ReplayVerb verb = ReplayVerb.run(Path.of(place()), args);
+        assertThat(verb.code()).as(verb.err()).isZero();
+        return verb;
     }
 
     private void assertAllRowsOnce() throws Exception {
@@ -469,9 +458,11 @@ class ReplayOnClusterTest {
         JobClient another =
                 live(directory.resolve("other").toString(), "1000000000", "1000", "letters");
         String id = live.getJobID().toHexString();
-        assertThat(command.run(replay("none", "--on", address(), "--live", none)))
+        StringWriter err = new StringWriter();
+        CommandLine line = Afterbay.commandLine().setErr(new PrintWriter(err, true));
+        assertThat(line.execute(replay("none", "--on", address(), "--live", none)))
                 .isEqualTo(ExitCode.FAILURE);
-        assertThat(command.err()).contains("has no job " + none).contains(id + " (live numbers)");
+        assertThat(err.toString()).contains("has no job " + none).contains(id + " (live numbers)");
         assertThat(
                         command.run(
                                 replay(

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.afterbay.cli.replay.ReplayVerb;
 import io.afterbay.replay.ReplayControl;
 import io.afterbay.replay.ReplayProgress;
 import io.afterbay.replay.merge.MergeFigures;
@@ -138,6 +139,12 @@ final class TitlesOnCluster implements AutoCloseable {
         arguments.addAll(Arrays.asList(more));
         arguments.addAll(List.of("--dir", replays()));
         return start(verb + "-" + started.size(), arguments.toArray(String[]::new));
+    }
+
+    /** {@code ./afterbay replay rate}, in this process. */
+    void rate(String rate) {
+        ReplayVerb told = ReplayVerb.run(Path.of(replays()), "rate", ID, rate);
+        assertThat(told.code()).as(told.err()).isZero();
     }
 
     /** Where the live job was last. */

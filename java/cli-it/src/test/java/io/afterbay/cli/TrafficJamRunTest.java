@@ -129,7 +129,9 @@ class TrafficJamRunTest {
         assertThat(rows).isEqualTo(Files.readAllLines(EXPECTED).subList(0, rows.size()));
     }
 
+    /** In the normal form, ReplayRunTest kills such a one. */
     @Test
+    @LongForm
     void aKilledCommandLeavesNoWorkerBehind() throws Exception {
         Process run = start("--rate", "20000", "--repeat", "100");
         // Before the worker, it starts a JVM that tries its options.

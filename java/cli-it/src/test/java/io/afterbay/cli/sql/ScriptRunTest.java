@@ -3,6 +3,11 @@ package io.afterbay.cli.sql;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.afterbay.cli.Afterbay;
+import io.afterbay.cli.engine.Backend;
+import io.afterbay.cli.engine.EmbeddedEngine;
+import io.afterbay.cli.engine.EngineArguments;
+import io.afterbay.cli.engine.EngineSettings;
 import io.afterbay.command.flink.sql.ScriptException;
 import io.afterbay.testing.TestForm;
 import java.io.ByteArrayOutputStream;
@@ -15,6 +20,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -22,7 +29,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Scripts as a whole, on a local environment. */
+/** Scripts as a whole, on an engine in this process, which all of them have. */
 class ScriptRunTest {
     private static final String NUMBERS =
             "CREATE TABLE numbers (n BIGINT, name STRING) WITH ('connector' = 'datagen',"
@@ -36,8 +43,24 @@ class ScriptRunTest {
                     Path.of("../../bench/sql-4x"),
                     Path.of("../../bench/sql-20x"));
 
+    @TempDir private static Path engineFiles;
+    private static EmbeddedEngine engine;
+
     private final ByteArrayOutputStream printed = new ByteArrayOutputStream();
     @TempDir private Path directory;
+
+    @BeforeAll
+    static void startEngine() throws Exception {
+        EngineSettings settings =
+                new EngineArguments().options().settings(Afterbay.commandLine(), Backend.HASHMAP);
+        engine = new EmbeddedEngine(settings, engineFiles, false);
+        engine.start();
+    }
+
+    @AfterAll
+    static void stopEngine() throws Exception {
+        engine.close();
+    }
 
     private ScriptRun run(String script, Path output) throws Exception {
         return run(script, output, false);
@@ -51,11 +74,18 @@ class ScriptRunTest {
                         output,
                         directory,
                         new PrintStream(printed, true, StandardCharsets.UTF_8));
-        run.run(
-                StreamExecutionEnvironment.createLocalEnvironment(1),
-                remote,
-                (key, value) -> value.equals("bad") ? "is bad" : null);
+        run.run(environment(), remote, (key, value) -> value.equals("bad") ? "is bad" : null);
         return run;
+    }
+
+    private static StreamExecutionEnvironment environment() {
+        StreamExecutionEnvironment environment =
+                new StreamExecutionEnvironment(
+                        engine.submissions(),
+                        engine.jobSettings(false),
+                        ScriptRunTest.class.getClassLoader());
+        environment.setParallelism(1);
+        return environment;
     }
 
     private String printed() {

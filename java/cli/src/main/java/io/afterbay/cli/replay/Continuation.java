@@ -1,5 +1,6 @@
 package io.afterbay.cli.replay;
 
+import io.afterbay.cli.process.LowWeight;
 import io.afterbay.command.CommandFailure;
 import io.afterbay.command.ExitCode;
 import java.time.Duration;
@@ -70,9 +71,14 @@ final class Continuation {
 
     /**
      * @param anew whether it is to begin again, without a checkpoint
+     * @param nice of the process that this starts; null for that of the one before
      * @return the exit code
      */
-    int resume(boolean anew) throws CommandFailure, InterruptedException {
+    int resume(boolean anew, @Nullable Integer nice) throws CommandFailure, InterruptedException {
+        if (nice != null && directory.plan().on() != null) {
+            throw new CommandFailure(
+                    "--nice has no meaning for replay %s: its cluster decides".formatted(id));
+        }
         while (true) {
             ReplayState state = directory.state();
             if (isOnlyLiveLeft()) {
@@ -90,12 +96,18 @@ final class Continuation {
                 throw new CommandFailure("replay %s is %s".formatted(id, ReplayState.FINISHED));
             }
             if (isHeld || atWork != null || !state.isAlive()) {
-                return goOn(anew, isHeld, atWork);
+                if (isHeld && nice != null) {
+                    throw new CommandFailure(
+                            "replay %s runs already; --nice is for a process that resume starts"
+                                    .formatted(id));
+                }
+                return goOn(anew, nice, isHeld, atWork);
             }
         }
     }
 
-    private int goOn(boolean anew, boolean isHeld, @Nullable ReplayJob atWork)
+    private int goOn(
+            boolean anew, @Nullable Integer nice, boolean isHeld, @Nullable ReplayJob atWork)
             throws CommandFailure, InterruptedException {
         directory.pause(false);
         if (atWork != null) {
@@ -107,7 +119,7 @@ final class Continuation {
             System.out.println(report.line() + report.way());
             return ExitCode.OK;
         }
-        return begin(anew);
+        return begin(anew, nice);
     }
 
     private boolean isOnlyLiveLeft() throws CommandFailure {
@@ -115,7 +127,8 @@ final class Continuation {
     }
 
     /** Another command may have begun it since this one has looked; from here on, none does. */
-    private int begin(boolean anew) throws CommandFailure, InterruptedException {
+    private int begin(boolean anew, @Nullable Integer nice)
+            throws CommandFailure, InterruptedException {
         if (!directory.hold(ReplayLock.Holder.COMMAND)) {
             throw runsAlready();
         }
@@ -127,7 +140,11 @@ final class Continuation {
                 return processes.run(directory.plan());
             }
             requireNotOver();
-            return processes.run(prepare(anew));
+            ReplayPlan plan = prepare(anew);
+            if (nice != null) {
+                directory.priority(Priority.of(nice, LowWeight.NONE));
+            }
+            return processes.run(plan);
         } finally {
             directory.release();
         }

@@ -12,11 +12,8 @@ import org.jspecify.annotations.Nullable;
  * @param ioWeight the same for disks
  */
 record Priority(int nice, @Nullable Integer cpuWeight, @Nullable Integer ioWeight) {
-    /** As {@code nice -n}. */
-    static final int NICE = 10;
-
-    static Priority with(LowWeight weight) {
-        return new Priority(NICE, weight.cpu(), weight.io());
+    static Priority of(int nice, LowWeight weight) {
+        return new Priority(nice, weight.cpu(), weight.io());
     }
 
     String text() {

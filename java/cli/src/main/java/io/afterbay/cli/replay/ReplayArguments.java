@@ -107,6 +107,17 @@ final class ReplayArguments extends EngineArguments {
     @Mixin private final ReplayPlace place = new ReplayPlace();
 
     @Option(
+            names = "--nice",
+            paramLabel = "N",
+            converter = Nice.class,
+            defaultValue = Nice.DEFAULT,
+            description =
+                    "How much its process leaves to others that want the CPU, from 0 (it is like them;"
+                            + " the weights of its cgroup stay, too) to 19, as 'nice -n N'. 'resume'"
+                            + " keeps it. Without --on (default: ${DEFAULT-VALUE}).")
+    private int nice;
+
+    @Option(
             names = "--backend",
             paramLabel = "NAME",
             converter = Backend.Converter.class,
@@ -159,7 +170,7 @@ final class ReplayArguments extends EngineArguments {
         if (on == null) {
             return options().settings(command, backend);
         }
-        for (String option : List.of("--memory", "--work-dir")) {
+        for (String option : List.of("--memory", "--work-dir", "--nice")) {
             if (command.getParseResult().hasMatchedOption(option)) {
                 throw new ParameterException(
                         command, option + " has no meaning with --on: the cluster decides");
@@ -264,6 +275,7 @@ final class ReplayArguments extends EngineArguments {
                 fromSavepoint,
                 live,
                 checkpointDirectory,
+                on == null ? nice : null,
                 Path.of("").toAbsolutePath().toString(),
                 parent == null ? null : parent.toAbsolutePath().toString());
     }

@@ -366,6 +366,12 @@ final class ReplayDirectory {
         return files.find(PRIORITY, Priority.class);
     }
 
+    /** Of its next process: that of the newest one, if there was one. */
+    int nice() throws CommandFailure {
+        Integer ofPlan = plan().nice();
+        return priority().map(Priority::nice).orElse(ofPlan == null ? Nice.usual() : ofPlan);
+    }
+
     void priority(Priority priority) throws CommandFailure {
         files.write(PRIORITY, priority);
     }

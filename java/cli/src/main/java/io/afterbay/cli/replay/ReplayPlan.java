@@ -19,6 +19,8 @@ import org.jspecify.annotations.Nullable;
  * @param live the job beside which it runs, with its cluster; null if nothing is asked of it
  * @param storage where its checkpoints are, and what it is told and tells, if that is not its
  *     directory; null if it is
+ * @param nice of its process as it begins, as {@code nice -n}; null on a cluster, and if an earlier
+ *     version has begun it
  * @param workingDirectory where it was started, which names of files refer to
  * @param temporaryFiles where the directories of its processes are made; null for the system's
  */
@@ -33,6 +35,7 @@ record ReplayPlan(
         @Nullable String fromSavepoint,
         @Nullable LiveAddress live,
         @Nullable String storage,
+        @Nullable Integer nice,
         String workingDirectory,
         @Nullable String temporaryFiles) {
     /**
@@ -62,6 +65,7 @@ record ReplayPlan(
                 fromSavepoint,
                 live,
                 storage,
+                nice,
                 workingDirectory,
                 temporaryFiles);
     }

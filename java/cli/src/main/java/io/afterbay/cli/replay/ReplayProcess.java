@@ -26,9 +26,10 @@ final class ReplayProcess {
         String parent = plan.temporaryFiles();
         EngineSettings engine = directory.engine();
         boolean isHere = plan.on() == null;
-        try (LowWeight weight = isHere ? LowWeight.take() : LowWeight.NONE) {
+        int nice = isHere ? directory.nice() : Nice.LIKE_OTHERS;
+        try (LowWeight weight = nice == Nice.LIKE_OTHERS ? LowWeight.NONE : LowWeight.take()) {
             if (isHere) {
-                directory.priority(Priority.with(weight));
+                directory.priority(Priority.of(nice, weight));
             }
             int code =
                     new WorkerLauncher(ReplayWorker.class, engine)
@@ -40,7 +41,7 @@ final class ReplayProcess {
                                                 new ReplayWorker.Task(
                                                         directory.path().toString(), plan));
                                         handover.settings(engine);
-                                        withLessPriority(worker);
+                                        worker.command(nice(nice, worker.command()));
                                         worker.directory(Path.of(plan.workingDirectory()).toFile());
                                     });
             sayWhatIsNext(directory);
@@ -51,11 +52,14 @@ final class ReplayProcess {
         }
     }
 
-    private static void withLessPriority(ProcessBuilder worker) {
+    private static List<String> nice(int nice, List<String> worker) {
+        if (nice == Nice.LIKE_OTHERS) {
+            return worker;
+        }
         List<String> command = new ArrayList<>();
-        command.addAll(List.of("nice", "-n", Integer.toString(Priority.NICE)));
-        command.addAll(worker.command());
-        worker.command(command);
+        command.addAll(List.of("nice", "-n", Integer.toString(nice)));
+        command.addAll(worker);
+        return command;
     }
 
     /** Nothing is said of one that was refused, and is gone. */

@@ -1,6 +1,7 @@
 package io.afterbay.cli.replay;
 
 import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -25,10 +26,19 @@ final class ResumeCommand implements Callable<Integer> {
             description = "Begin again at the beginning of the range, without a checkpoint.")
     private boolean anew;
 
+    @Option(
+            names = "--nice",
+            paramLabel = "N",
+            converter = Nice.class,
+            description =
+                    "How much the process that this starts leaves to others, from 0 to 19 (default: as"
+                            + " the one before).")
+    private @Nullable Integer nice;
+
     @Mixin private final ReplayPlace place = new ReplayPlace();
 
     @Override
     public Integer call() throws Exception {
-        return new Continuation(place.replays().find(id)).resume(anew);
+        return new Continuation(place.replays().find(id)).resume(anew, nice);
     }
 }

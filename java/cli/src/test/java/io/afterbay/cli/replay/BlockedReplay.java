@@ -127,7 +127,7 @@ abstract class BlockedReplay {
     }
 
     void resumes(ReplayDirectory replay, BlockedLive live) throws Exception {
-        continuation(replay, live).resume(false);
+        continuation(replay, live).resume(false, null);
     }
 
     void cancels(ReplayDirectory replay, BlockedLive live) throws Exception {

@@ -92,7 +92,7 @@ class ContinuationTest {
                             }
                         },
                         new Waiting(0, patience))
-                .resume(anew);
+                .resume(anew, null);
     }
 
     /** What its process finds. */

@@ -3,9 +3,6 @@ package io.afterbay.cli.replay;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.afterbay.cli.engine.Backend;
-import io.afterbay.cli.engine.Engine;
-import io.afterbay.cli.engine.Submissions;
 import io.afterbay.command.CommandFailure;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -23,7 +20,7 @@ import org.junit.jupiter.api.io.TempDir;
 class ReplayCompanionTest {
     private final CountDownLatch atGate = new CountDownLatch(1);
     private final CountDownLatch open = new CountDownLatch(1);
-    private final Unreachable engine = new Unreachable();
+    private final UnreachableEngine engine = new UnreachableEngine();
 
     @TempDir private Path root;
     private ReplayDirectory directory;
@@ -58,8 +55,8 @@ class ReplayCompanionTest {
         directory.liveStop(stopped());
         companion.starting(engine);
         directory.forgetLiveStop();
-        engine.submissions.rewriteBy(job -> {});
-        engine.submissions.beforeSubmission(job -> waitAtGate());
+        engine.submissions().rewriteBy(job -> {});
+        engine.submissions().beforeSubmission(job -> waitAtGate());
         FutureTask<Object> program = new FutureTask<>(this::submit);
         new Thread(program).start();
         atGate.await();
@@ -100,43 +97,10 @@ class ReplayCompanionTest {
         StreamExecutionEnvironment environment =
                 StreamExecutionEnvironment.getExecutionEnvironment(new Configuration());
         environment.fromSequence(0, 9).sinkTo(new DiscardingSink<>());
-        return engine.submissions.execute(
-                environment.getStreamGraph(),
-                new Configuration(),
-                ReplayCompanionTest.class.getClassLoader());
-    }
-
-    /** No job comes so far that it is needed. */
-    private static final class Unreachable implements Engine {
-        private final Submissions<String> submissions =
-                new Submissions<>(
-                        () -> {
-                            throw new IllegalStateException("nothing is to be sent");
-                        });
-
-        @Override
-        public Submissions<?> submissions() {
-            return submissions;
-        }
-
-        @Override
-        public Configuration jobSettings(boolean openLoop) {
-            return new Configuration();
-        }
-
-        @Override
-        public Backend backend() {
-            return Backend.AFTERBAY;
-        }
-
-        @Override
-        public int slots() {
-            return 1;
-        }
-
-        @Override
-        public boolean isRemote() {
-            return true;
-        }
+        return engine.submissions()
+                .execute(
+                        environment.getStreamGraph(),
+                        new Configuration(),
+                        ReplayCompanionTest.class.getClassLoader());
     }
 }

@@ -19,6 +19,7 @@ import io.afterbay.replay.ReplayProgress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
@@ -29,6 +30,7 @@ class ReplayDirectoryTest {
     private static final String ID = "mine";
 
     private final StringBuilder err = new StringBuilder();
+    private final List<Integer> niceOfProcesses = new ArrayList<>();
     private String told = "";
     @TempDir private Path root;
 
@@ -296,12 +298,63 @@ class ReplayDirectoryTest {
         assertThat(StatusCommand.text(replay)).as("it does not run").doesNotContain("nice");
         assertThat(replay.hold(ReplayLock.Holder.COMMAND)).isTrue();
         assertThat(StatusCommand.text(replay)).endsWith(", nice 10, cpu.weight 10");
-        replay.priority(Priority.with(LowWeight.NONE));
+        replay.priority(Priority.of(10, LowWeight.NONE));
         assertThat(StatusCommand.text(replay)).endsWith(", nice 10");
         ObjectNode json = new ObjectMapper().createObjectNode();
         ReplayReport.of(replay).json(json);
         assertThat(json.path("priority").toString())
                 .isEqualTo("{\"nice\":10,\"cpu_weight\":null,\"io_weight\":null}");
+    }
+
+    /** As nice as it was, unless somebody says otherwise; so do replays of earlier versions. */
+    @Test
+    void whatIsResumedIsAsNiceAsBefore() throws Exception {
+        ReplayDirectory replay = create(500);
+        assertThat(replay.nice()).isEqualTo(10);
+        for (Integer nice : new Integer[] {null, 3, null}) {
+            assertThat(continuation(replay).resume(false, nice)).isEqualTo(ExitCode.OK);
+        }
+        assertThat(niceOfProcesses).containsExactly(10, 3, 3);
+        assertThat(afterbay("resume", ID, "--nice", "20")).isEqualTo(ExitCode.USAGE);
+        assertThat(err.toString()).contains("'20' is no niceness");
+    }
+
+    private Continuation continuation(ReplayDirectory replay) throws CommandFailure {
+        return new Continuation(
+                replay,
+                new Continuation.Processes() {
+                    @Override
+                    public int run(ReplayPlan plan) throws CommandFailure {
+                        niceOfProcesses.add(replay.nice());
+                        return ExitCode.OK;
+                    }
+
+                    @Override
+                    public int follow(ReplayJob job) {
+                        throw new AssertionError("it runs here");
+                    }
+                },
+                new Waiting(1, Duration.ofMinutes(1)));
+    }
+
+    @Test
+    void aProcessThatRunsAndAClusterAreNotMadeNicer() throws Exception {
+        ReplayDirectory replay = create(500);
+        replay.pause(true);
+        try (HeldReplay held = HeldReplay.hold(replay.path(), ReplayLock.Holder.COMMAND)) {
+            assertThat(afterbay("resume", ID, "--nice", "3")).isEqualTo(ExitCode.FAILURE);
+        }
+        assertThat(err.toString()).contains("replay mine runs already; --nice is for");
+        assertThat(replay.rate().paused()).as("it is as it was").isTrue();
+        assertThat(replay.nice()).isEqualTo(10);
+
+        ReplayDirectory.create(
+                root,
+                TestReplays.blocking("there"),
+                TestReplays.engine(),
+                new RateChoice(500, false));
+        assertThat(afterbay("resume", "there", "--nice", "3")).isEqualTo(ExitCode.FAILURE);
+        assertThat(err.toString()).contains("no meaning for replay there: its cluster decides");
     }
 
     /** Its users may have meant other times than the records have. */

@@ -39,6 +39,10 @@ class ReplayRefusalsTest {
                 "--from @0 --checkpoint-interval off | give a --checkpoint-interval",
                 "--from @0 --checkpoint-interval 1ms | 10ms or more",
                 "--from @0 --memory 64m | needs at least",
+                "--from @0 --nice 20 | '20' is no niceness; use 0 (like other processes) to 19",
+                "--from @0 --nice -1 | '-1' is no niceness",
+                "--from @0 --nice low | 'low' is no niceness",
+                "--from @0 --nice 5 --on a:1 | --nice has no meaning with --on",
                 "--from @0 --input - | name a file",
                 "--from @0 -D state.backend.type=hashmap | use --backend instead",
             })

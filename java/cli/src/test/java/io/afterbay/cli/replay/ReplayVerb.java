@@ -12,17 +12,17 @@ import java.util.List;
 import picocli.CommandLine;
 
 /**
- * What a user sees of {@code afterbay replay}.
+ * What a user sees of {@code afterbay replay}, in this process: of what starts no worker.
  *
  * @param code with which it ends
  * @param out standard output
  * @param err standard error
  */
-record ReplayVerb(int code, String out, String err) {
+public record ReplayVerb(int code, String out, String err) {
     /**
      * @param root where replays are kept
      */
-    static ReplayVerb run(Path root, String... words) {
+    public static ReplayVerb run(Path root, String... words) {
         List<String> all = new ArrayList<>(List.of("replay"));
         all.addAll(List.of(words));
         all.addAll(List.of("--dir", root.toString()));

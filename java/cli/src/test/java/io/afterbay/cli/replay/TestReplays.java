@@ -37,6 +37,7 @@ final class TestReplays {
                 null,
                 null,
                 storage,
+                null,
                 "/",
                 null);
     }
@@ -53,6 +54,7 @@ final class TestReplays {
                 true,
                 null,
                 new LiveAddress(CLUSTER, SimulatedCluster.LIVE),
+                null,
                 null,
                 "/",
                 null);
