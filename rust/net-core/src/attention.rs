@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering::SeqCst;
 use std::sync::atomic::fence;
 
 use crate::slot::{self, Ref};
-use crate::sys;
+use crate::{process, sys};
 
 /// The slot of which the service uses a descriptor, and one; 0 for none.
 static ATTENDED: AtomicU32 = AtomicU32::new(0);
@@ -49,6 +49,9 @@ pub(crate) fn wait_until_unattended(slot: u32) {
         looks += 1;
         if looks < LOOKS {
             std::thread::yield_now();
+        } else if process::is_foreign() {
+            // A child whose fork nobody told: no service writes its copy of the word.
+            return;
         } else {
             sys::sleep(NAP_NS);
         }
