@@ -186,7 +186,8 @@ variants! {
         2 => Known { id },
         3 => Read { id, range, also_deleted },
         4 => Changes(since),
-        5 => Holds { partition, ids },
+        // 5 was the same without the epoch.
+        7 => Holds { partition, epoch, ids },
         6 => Fetch { partition, ids, bytes_max },
     }
     Reply {
@@ -490,7 +491,11 @@ mod tests {
             Body::Request(Request::Known { id: id(2) }),
             Body::Request(Request::Read { id: id(2), range: 5..u32::MAX, also_deleted: true }),
             Body::Request(Request::Changes(vec![since.clone(), Since { token: None, ..since }])),
-            Body::Request(Request::Holds { partition: PartitionId(1), ids: vec![id(1), id(2)] }),
+            Body::Request(Request::Holds {
+                partition: PartitionId(1),
+                epoch: Uuid::from_u128(9),
+                ids: vec![id(1), id(2)],
+            }),
             Body::Request(Request::Fetch {
                 partition: PartitionId(1),
                 ids: vec![],
@@ -568,8 +573,8 @@ mod tests {
         // A list of four thousand million ids.
         let mut huge = vec![VERSION];
         huge.extend([0; 16]);
-        huge.extend([1, 5]);
-        huge.extend([0; 8]);
+        huge.extend([1, 7]);
+        huge.extend([0; 24]);
         huge.extend([0xff; 4]);
         assert!(forged(&huge).is_err());
         assert!(Message::parse_prefix([0xff; 8]).is_err());

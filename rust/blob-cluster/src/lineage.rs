@@ -38,7 +38,8 @@ impl Lineage {
         }
     }
 
-    pub(crate) fn epochs(&self) -> &[Epoch] {
+    /// All of them.
+    pub fn epochs(&self) -> &[Epoch] {
         &self.0
     }
 
@@ -53,7 +54,7 @@ impl Lineage {
     }
 
     /// The epoch that goes on.
-    pub(crate) fn current(&self) -> Option<Uuid> {
+    pub fn current(&self) -> Option<Uuid> {
         self.0.last().map(|epoch| epoch.id)
     }
 

@@ -71,6 +71,8 @@ pub enum Request {
     Holds {
         /// Their partition.
         partition: PartitionId,
+        /// The epoch of the log that they were compared with: no other one is to answer.
+        epoch: Uuid,
         /// The blobs.
         ids: Vec<BlobId>,
     },

@@ -409,7 +409,7 @@ impl Replica {
     fn on_own_page(&mut self, core: &mut Core, node: &NodeId, page: &LogPage) {
         let Some(peer) = self.peers.get_mut(node) else { return };
         let Some(compare) = &mut peer.compare else { return };
-        let covered = compare.covered;
+        let (covered, epoch) = (compare.covered, compare.cursor.epoch);
         let end = if page.changes.is_empty() { covered } else { page.next_sequence };
         compare.own_next = Some(end);
         let puts = page
@@ -421,7 +421,7 @@ impl Replica {
             self.compare_own(core, node);
         } else if core.detector.ask(node, core.now.mono_ms) {
             peer.step = Step::Holding(ids.clone());
-            let request = Request::Holds { partition: self.partition, ids };
+            let request = Request::Holds { partition: self.partition, epoch, ids };
             core.ask(node, request, Owner::Pull(self.partition));
         } else {
             self.pull_failed(core, node);

@@ -16,10 +16,11 @@ use crate::message::{Covers, Cursor, Page, Refusal, Since};
 use crate::repair::Repairs;
 use crate::scrub::Scrub;
 use crate::store_call::{Loaded, StoreOperation};
-use crate::token::{Token, Tokens, remember};
+use crate::token::{Position, Token, Tokens, add_lost, remember};
 use crate::unsynced::Unsynced;
 use afterbay_blob_format::{BlobId, PartitionId};
 use afterbay_blob_store::Change;
+use uuid::Uuid;
 
 /// The first record of a log has this number.
 const FIRST_SEQUENCE: u64 = 1;
@@ -36,7 +37,7 @@ pub(crate) struct Replica {
     pub(crate) lineage: Lineage,
     /// Saved ones.
     pub(crate) tokens: BTreeMap<NodeId, Token>,
-    /// Of logs that the others do not have any more, saved with them.
+    /// Of logs that the others do not have any more, saved with them. Under the own name: of states of this log that are lost.
     former: BTreeMap<NodeId, Vec<Token>>,
     /// To be saved next.
     pub(crate) advanced: BTreeMap<NodeId, Token>,
@@ -202,7 +203,7 @@ impl Replica {
         let names = core.peers(self.partition);
         self.peers.retain(|name, _| names.contains(name));
         self.tokens.retain(|name, _| names.contains(name));
-        self.former.retain(|name, _| names.contains(name));
+        self.former.retain(|name, _| names.contains(name) || *name == core.id);
         for name in names {
             self.peers.entry(name).or_default();
         }
@@ -217,7 +218,10 @@ impl Replica {
         let is_new = end == FIRST_SEQUENCE && own_incarnation != incarnation;
         self.lineage = if is_new { Lineage::default() } else { lineage };
         self.lineage.begin(core.source.uuid(), end);
-        (self.tokens, self.former) = if are_beside { (of, former) } else { Default::default() };
+        // What is known of others does not hold for another log. What is known of the log's own past goes with its lineage.
+        let own = |node: &NodeId| *node == core.id && !is_new;
+        self.former = former.into_iter().filter(|(node, _)| are_beside || own(node)).collect();
+        self.tokens = if are_beside { of } else { BTreeMap::new() };
         self.opening = Some(OwnLog { end, opened_at: end });
         self.is_open = true;
         self.load_ms = u64::MAX;
@@ -254,6 +258,35 @@ impl Replica {
         for peer in self.peers.values_mut() {
             peer.verdict = Verdict::Unknown;
             peer.ready_ms = core.now.mono_ms;
+        }
+    }
+
+    /// Another replica has a token of a state of this log that is lost. There is doubt, if that was not known: once the others were
+    /// heard, it is no news, whoever shows it and when.
+    pub(crate) fn hear_of_lost(&mut self, core: &Core, shown: &Position) {
+        let is_known = self.note_lost(core, shown.epoch);
+        if !self.settled && !(is_known && core.rules.settled) {
+            self.doubt(core);
+        }
+    }
+
+    /// Notes that what was once behind this log's part of an epoch is lost. Whether that was noted before.
+    fn note_lost(&mut self, core: &Core, epoch: Uuid) -> bool {
+        let lost = self.former.entry(core.id.clone()).or_default();
+        let is_noted = lost.iter().any(|token| token.lineage.current() == Some(epoch));
+        if !is_noted {
+            add_lost(lost, epoch);
+            self.unsaved = true;
+        }
+        is_noted
+    }
+
+    /// The others were heard: of epochs that have ended, all that is lost was lost before.
+    fn settle(&mut self, core: &Core) {
+        (self.suspect, self.settled, self.unsaved) = (false, true, true);
+        let epochs: Vec<Uuid> = self.lineage.epochs().iter().map(|epoch| epoch.id).collect();
+        for epoch in epochs.iter().take(epochs.len().saturating_sub(1)) {
+            self.note_lost(core, *epoch);
         }
     }
 
@@ -385,7 +418,7 @@ impl Replica {
         self.saving = Some(advanced);
         let tokens = Tokens {
             // Who carries it out says beside what.
-            own_incarnation: uuid::Uuid::nil(),
+            own_incarnation: Uuid::nil(),
             own_end: log.end,
             is_suspect: self.suspect,
             lineage: self.lineage.clone(),
@@ -412,7 +445,7 @@ impl Replica {
         // When all are in doubt, nobody knows better.
         if settled {
             tracing::info!(partition = %self.partition, "compared: not in doubt any more");
-            (self.suspect, self.settled, self.unsaved) = (false, true, true);
+            self.settle(core);
         }
     }
 

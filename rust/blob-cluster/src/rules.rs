@@ -50,6 +50,12 @@ rules! {
     /// Tokens of logs that a node had before it lost its disk, or behind which it was put back, are kept. Without: of a backup from
     /// before that, all counts as new, and what was deleted since comes back.
     former,
+    /// A replica that was put back notes which states of its log are lost, and is not in doubt because of them again when the others
+    /// were heard. Without: it is, at its next start; and when all are in doubt at once, nobody knows what was deleted.
+    settled,
+    /// What another replica has forgotten is answered by the log that was compared, and by no other one. Without: an empty disk
+    /// that has taken its place meanwhile knows of nothing, and blobs that nobody deleted are.
+    same_log,
     /// Damaged blobs are fetched from peers and written again. Without: they stay as they are until the last copy is gone.
     supersede,
     /// A write that comes after its deadline is refused. Without: a put that was on its way for longer than its tombstone

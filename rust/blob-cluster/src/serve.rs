@@ -57,6 +57,14 @@ pub(crate) fn serve(
         refuse(core, from, call, &request, refusal);
         return;
     }
+    if let Request::Holds { epoch, .. } = &request
+        && core.rules.same_log
+        && replicas.get(&id).and_then(|replica| replica.lineage.current()) != Some(*epoch)
+    {
+        // It compares with a log that is not this one any more, and begins anew.
+        refuse(core, from, call, &request, Refusal::NotReady);
+        return;
+    }
     let (operation, served) = match request {
         Request::Write { records, durability, deadline_ms, .. } => {
             if core.rules.deadline && core.now.wall_ms > deadline_ms {
@@ -282,8 +290,8 @@ fn answer(
         }
         Some(token) => token.standing(log, &page, rules),
     };
-    if standing == Standing::PutBack && !replica.settled {
-        replica.doubt(core);
+    if let (Standing::PutBack, Some(token)) = (standing, &since.token) {
+        replica.hear_of_lost(core, token);
     }
     let epoch = replica.lineage.current().ok_or(Refusal::NotReady)?;
     if replica.suspect {

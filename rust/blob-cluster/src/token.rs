@@ -31,6 +31,8 @@ const VERSION: u32 = 2;
 const VERSION_WITH_FORMER: u32 = 3;
 /// So many former logs of each other replica are remembered, the newest.
 const FORMER_MAX: usize = 8;
+/// So many epochs of lost states of the own log, the newest.
+const LOST_MAX: usize = 64;
 const NAME_BYTES_MAX: usize = 255;
 
 /// How far a replica has taken over what another one wrote.
@@ -98,6 +100,14 @@ pub(crate) fn remember(former: &mut Vec<Token>, old: &Token, new: &Token) {
     }
 }
 
+/// Notes that the log of this replica was put back, behind a part of an epoch: as a token that names no other one.
+pub(crate) fn add_lost(lost: &mut Vec<Token>, epoch: Uuid) {
+    let mut lineage = Lineage::default();
+    lineage.begin(epoch, 0);
+    lost.push(Token { lineage, sequence: 0 });
+    lost.drain(..lost.len().saturating_sub(LOST_MAX));
+}
+
 impl Position {
     /// Judges it by the log that it is said to be of, and whose page that is.
     pub(crate) fn standing(&self, log: &Lineage, page: &LogPage, rules: &Rules) -> Standing {
@@ -134,7 +144,8 @@ pub struct Tokens {
     pub lineage: Lineage,
     /// By their source.
     pub of: BTreeMap<NodeId, Token>,
-    /// Of logs that a source had before, and of states of its log behind which it was put back: the newest last.
+    /// Of logs that a source had before, and of states of its log behind which it was put back: the newest last. Under the
+    /// replica's own node: of states of its own log behind which that was put back, each by an epoch.
     pub former: BTreeMap<NodeId, Vec<Token>>,
 }
 
@@ -384,6 +395,15 @@ mod tests {
             remember(&mut former, &token(&[(id, 1)], 2), &other);
         }
         assert_eq!((former.len(), &former[7]), (FORMER_MAX, &token(&[(39, 1)], 2)));
+    }
+
+    #[test]
+    fn the_newest_lost_epochs_are_noted() {
+        let mut lost = Vec::new();
+        (0..100).for_each(|id| add_lost(&mut lost, Uuid::from_u128(id)));
+        let epochs: Vec<_> = lost.iter().filter_map(|token| token.lineage.current()).collect();
+        assert_eq!(epochs, (36..100).map(Uuid::from_u128).collect::<Vec<_>>());
+        stored_and_back(&Tokens { former: [(NodeId::new("n3"), lost)].into(), ..tokens() }, 3);
     }
 
     #[test]

@@ -429,3 +429,83 @@ fn who_is_asked_for_a_comparison_notices_that_its_log_was_put_back() {
         assert_eq!((compares, replies[0] == Refusal::Suspect), (found, !found), "{replies:?}");
     }
 }
+
+/// n1 compares with n2, whose disk is lost once more before it hears what n1 asks.
+fn an_empty_disk_is_asked_what_it_has_forgotten(seed: u64, rules: &Rules) -> bool {
+    let mut cluster = cluster(seed, rules, &[&[1, 2]]);
+    let id = cluster.put(&n(1), "x");
+    cluster.quiet();
+    let kept = std::rc::Rc::new(std::cell::RefCell::new(None::<Message>));
+    let (late, waits) = (kept.clone(), std::rc::Rc::new(std::cell::Cell::new(true)));
+    let n1_waits = waits.clone();
+    cluster.network = Box::new(move |from, _, message| match &message.body {
+        // n2 has taken over what n1 has before n1 compares; then it gets nothing.
+        Body::Request(Request::Changes(_)) if *from == n(1) && n1_waits.get() => None,
+        Body::Request(Request::Fetch { .. }) if *from == n(2) && late.borrow().is_some() => None,
+        Body::Request(Request::Holds { .. }) if *from == n(1) && late.borrow().is_none() => {
+            *late.borrow_mut() = Some(message.clone());
+            None
+        }
+        _ => Some(1),
+    });
+    cluster.kill(&n(2));
+    cluster.new_disks(&n(2));
+    cluster.start(&n(2));
+    cluster.until("n2 is filled", |c| c.status(&n(2)).replicas[0].is_filled);
+    waits.set(false);
+    cluster.until("n1 asks what n2 has forgotten", |_| kept.borrow().is_some());
+    cluster.kill(&n(2));
+    cluster.new_disks(&n(2));
+    cluster.start(&n(2));
+    cluster.run_ms(10);
+    let message = kept.borrow().clone().unwrap();
+    cluster.deliver(&n(1), &n(2), message);
+    cluster.run_ms(50);
+    cluster.said(&n(1), id).body.is_none()
+}
+
+#[test]
+fn an_empty_disk_has_forgotten_nothing() {
+    control("same_log", 3, an_empty_disk_is_asked_what_it_has_forgotten);
+}
+
+/// n1 was put back, and has heard n2; both have forgotten a delete since. Then n2 is put back to a state that has the blob, and that
+/// knows n1 as it was before.
+fn a_log_that_was_put_back_once_is_in_doubt_again(seed: u64, rules: &Rules) -> bool {
+    let mut cluster = cluster(seed, rules, &[&[1, 2]]);
+    let id = cluster.put(&n(1), vec![9; 8_000]);
+    fill(&mut cluster);
+    cluster.quiet();
+    let first = cluster.backup(&n(1));
+    fill(&mut cluster);
+    cluster.quiet();
+    let second = cluster.backup(&n(2));
+    cluster.done(&n(1), delete(id));
+    for node in [1, 2] {
+        fill(&mut cluster);
+        cluster.run_ms(20_000);
+        if node == 1 {
+            cluster.kill(&n(1));
+            cluster.restore(&n(1), first.clone());
+            cluster.start(&n(1));
+            cluster.quiet();
+        }
+    }
+    for node in [1, 2] {
+        assert_eq!(cluster.partition(&n(node), id.partition).known(id).unwrap(), [], "n{node}");
+    }
+    // What it learned of itself, it has on its disk.
+    cluster.kill(&n(1));
+    cluster.kill(&n(2));
+    cluster.restore(&n(2), second);
+    cluster.start(&n(1));
+    cluster.start(&n(2));
+    cluster.quiet();
+    cluster.run_ms(2_000);
+    [1, 2].into_iter().any(|node| cluster.said(&n(node), id).body.is_some())
+}
+
+#[test]
+fn a_log_that_was_put_back_is_in_doubt_once() {
+    control("settled", 4, a_log_that_was_put_back_once_is_in_doubt_again);
+}

@@ -4,11 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use afterbay_blob_cluster::{NodeStatus, ScrubStatus, ScrubStep};
 use afterbay_blob_store::{
-    BlobId, Partition, PartitionId, Record, RecordKind, Result as StoreResult, Unpaced,
+    BlobId, Change, Partition, PartitionId, Record, RecordKind, Result as StoreResult, Unpaced,
 };
 use bytes::Bytes;
 
 use crate::clients::FAR_MS;
+use crate::lives::Life;
+use crate::machine::Machine;
 use crate::network::Address;
 use crate::story::{Expected, Story};
 use crate::violation::{Law, Violation};
@@ -151,6 +153,35 @@ impl World {
             }
         }
         (running, others)
+    }
+
+    /// A node gets back logs that it had lost, from a backup of this life. If such a log has a blob by a record that no other
+    /// replica has taken over from it, nobody can tell whether that was deleted since, or was never known to anybody else.
+    pub(crate) fn forget_deletes(&mut self, node: Address, life: Life, replicas: &[Partition]) {
+        let now_ms = self.expired_before_ms();
+        let others = self.machines.iter().filter(|one| one.address != node && !one.is_gone);
+        let others: Vec<_> = others.map(Machine::taken).collect();
+        let mut forgotten = Vec::new();
+        for replica in replicas {
+            let partition = replica.id();
+            let is_unheard_of = |change: &&Change| {
+                let record = (partition, life, change.sequence);
+                change.kind == RecordKind::Put
+                    && !others.iter().any(|taken| self.lives.has(taken, record))
+            };
+            let changes = replica.changes_since(0, usize::MAX);
+            let changes = changes.map(|changes| changes.changes).unwrap_or_default();
+            for Change { id, .. } in changes.iter().filter(is_unheard_of) {
+                if !matches!(View::of(replica, *id, now_ms), View::Gone { .. }) {
+                    forgotten.push(*id);
+                }
+            }
+        }
+        for id in forgotten {
+            if self.clients.forget_deletes(id) {
+                self.note(format_args!("nobody can find out that {id} was deleted"));
+            }
+        }
     }
 
     fn partitions(&self) -> Vec<PartitionId> {

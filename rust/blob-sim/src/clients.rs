@@ -122,6 +122,11 @@ impl Clients {
         open.chain(&mut self.stories).for_each(|story| story.lose(disk, loss));
     }
 
+    /// Nobody can know that a blob was deleted, if it was.
+    pub(crate) fn forget_deletes(&mut self, id: BlobId) -> bool {
+        self.by_id.get(&id).is_some_and(|&at| self.stories[at].forget_deletes())
+    }
+
     /// All replicas have the same.
     pub(crate) fn all_have_it(&mut self) {
         self.stories.iter_mut().for_each(Story::all_have_it);

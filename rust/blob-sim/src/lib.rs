@@ -19,6 +19,7 @@ pub mod cli;
 mod clients;
 mod events;
 mod faults;
+mod lives;
 mod machine;
 mod nemesis;
 mod network;

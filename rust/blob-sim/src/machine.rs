@@ -5,12 +5,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use afterbay_blob_cluster::{
-    Action, ClusterMap, LocalStore, Node, NodeId, NodeOptions, Now, Rules, Source,
+    Action, ClusterMap, LocalStore, Node, NodeId, NodeOptions, Now, Rules, Source, Tokens,
 };
 use afterbay_blob_store::sim::SimDisk;
 use afterbay_blob_store::{Clock, Error, Identities, Options, Partition, PartitionId, SyncPoint};
 use uuid::Uuid;
 
+use crate::lives::{Life, Lives, Taken};
 use crate::network::Address;
 use crate::random::Random;
 use crate::wall_clock::WallClock;
@@ -74,11 +75,31 @@ pub(crate) struct Process {
 struct Disks {
     replicas: BTreeMap<PartitionId, SimDisk>,
     tokens: Option<SimDisk>,
+    life: Life,
+    taken: Taken,
 }
 
 /// Content of the disks at an earlier time.
 #[derive(Debug, Clone)]
 pub(crate) struct Backup(Disks);
+
+impl Backup {
+    /// In which life it was made.
+    pub(crate) fn life(&self) -> Life {
+        self.0.life
+    }
+
+    /// Its replicas as they will be when they are opened; those that cannot be are left out.
+    pub(crate) fn replicas(&self, setup: &Setup) -> Vec<Partition> {
+        let open = |(id, disk): (&PartitionId, &SimDisk)| {
+            let random = Random::new(id.0, "backup");
+            let identities = Arc::new(SeededIdentities(Mutex::new(random)));
+            let (options, clock) = (setup.partition_options.clone(), Arc::new(WallClock::new()));
+            Partition::open_with(disk.copy().directory(), options, clock, identities).ok()
+        };
+        self.0.replicas.iter().filter_map(open).collect()
+    }
+}
 
 /// UUIDs and choices of a node.
 #[derive(Debug)]
@@ -118,13 +139,17 @@ impl Process {
 }
 
 impl Machine {
-    pub(crate) fn new(seed: u64, address: Address) -> Self {
+    pub(crate) fn name(address: Address) -> NodeId {
+        NodeId::new(&format!("n{address}"))
+    }
+
+    pub(crate) fn new(seed: u64, address: Address, life: Life) -> Self {
         Machine {
-            id: NodeId::new(&format!("n{address}")),
+            id: Machine::name(address),
             address,
             clock: WallClock::new(),
             random: Random::new(seed, &format!("machine {address}")),
-            disks: Disks::default(),
+            disks: Disks { life, ..Disks::default() },
             run: 0,
             process: None,
             is_paused: false,
@@ -268,8 +293,8 @@ impl Machine {
     }
 
     /// Its disks are lost, while it is down. It starts with empty ones.
-    pub(crate) fn lose_disks(&mut self) {
-        self.disks = Disks::default();
+    pub(crate) fn lose_disks(&mut self, life: Life) {
+        self.disks = Disks { life, ..Disks::default() };
     }
 
     /// What is on its disks now, as a backup that is made while it is down has it.
@@ -278,11 +303,27 @@ impl Machine {
     }
 
     /// What was on them before is there again, while it is down.
-    pub(crate) fn restore(&mut self, backup: &Backup, setup: &Setup) {
-        self.disks = backup.0.copy();
+    pub(crate) fn restore(&mut self, backup: &Backup, life: Life, setup: &Setup) {
+        self.disks = Disks { life, ..backup.0.copy() };
         if let Some(point) = setup.ignored {
             self.disks.all().for_each(|disk| disk.ignore(point));
         }
+    }
+
+    /// In which life its logs are.
+    pub(crate) fn life(&self) -> Life {
+        self.disks.life
+    }
+
+    /// What its disks have taken over from others.
+    pub(crate) fn taken(&self) -> &Taken {
+        &self.disks.taken
+    }
+
+    /// It has saved tokens.
+    pub(crate) fn has_saved(&mut self, lives: &mut Lives, partition: PartitionId, tokens: &Tokens) {
+        let Disks { life, taken, .. } = &mut self.disks;
+        lives.saved(taken, (partition, *life), tokens);
     }
 
     /// One of its disks: of a replica, or of its tokens.
@@ -320,6 +361,8 @@ impl Disks {
         Disks {
             replicas: self.replicas.iter().map(|(&id, disk)| (id, disk.copy())).collect(),
             tokens: self.tokens.as_ref().map(SimDisk::copy),
+            life: self.life,
+            taken: self.taken.clone(),
         }
     }
 }

@@ -155,7 +155,7 @@ impl World {
                 let now = self.now();
                 self.is_damaged(node);
                 self.machine(node).kill(now);
-                self.machine(node).lose_disks();
+                self.lose_disks(node);
                 self.goes_down(node);
             }
             FaultKind::Restore => return self.back_up_or_restore(node),
@@ -196,7 +196,7 @@ impl World {
         self.machine(node).is_gone = true;
         self.forget_waiting(node);
         let address = self.machines.len() as Address + 1;
-        let mut new = Machine::new(self.settings.seed, address);
+        let mut new = Machine::new(self.settings.seed, address, self.lives.begin());
         (new.is_damaged, new.was_damaged) = (true, true);
         self.note(format_args!("n{address} takes the place of n{node}, which is gone"));
         let old = self.machine(node).id.clone();
@@ -209,6 +209,12 @@ impl World {
         let after = self.nemesis.around(self.settings.down_mean);
         self.events.add(after, Event::Return { node: address });
         true
+    }
+
+    /// Its disks are lost, while it is down.
+    fn lose_disks(&mut self, node: Address) {
+        let life = self.lives.begin();
+        self.machine(node).lose_disks(life);
     }
 
     /// What the disks of this node had counts as lost.
@@ -232,7 +238,13 @@ impl World {
         self.is_damaged(node);
         self.machine(node).kill(now);
         let setup = self.setup.clone();
-        self.machine(node).restore(&backup, &setup);
+        let replicas = backup.replicas(&setup);
+        if self.machine(node).life() != backup.life() {
+            self.forget_deletes(node, backup.life(), &replicas);
+        }
+        let next = replicas.iter().map(|one| (one.id(), one.status().next_sequence)).collect();
+        let life = self.lives.go_on(backup.life(), next);
+        self.machine(node).restore(&backup, life, &setup);
         let tells = self.nemesis.random.one_in(2);
         self.note(format_args!("n{node} is restored from a backup, told: {tells}"));
         self.machine(node).renews = tells;
@@ -354,7 +366,7 @@ impl World {
             && self.machine(node).is_damaged
         {
             self.note(format_args!("n{node} gets empty disks: {partition}: {error}"));
-            self.machine(node).lose_disks();
+            self.lose_disks(node);
             started = self.machine(node).start(&setup, now);
         }
         match started {

@@ -78,7 +78,7 @@ fn node_options() -> NodeOptions {
 
 fn setup(settings: &Settings, without: &Without) -> Setup {
     let mut random = Random::new(settings.seed, "placement");
-    let ids: Vec<_> = (1..=settings.nodes).map(|n| Machine::new(settings.seed, n).id).collect();
+    let ids: Vec<_> = (1..=settings.nodes).map(Machine::name).collect();
     let nodes = ids.iter().map(|id| (id.clone(), format!("{id}:1"))).collect();
     let placement = |_| {
         let mut members = ids.clone();

@@ -96,7 +96,11 @@ impl Settings {
             1 => settings.replace_often(),
             2 => settings.be_late(random),
             3 => settings.be_fast(),
-            _ => {}
+            _ => match random.below(4) {
+                0 => settings.restore_pairs(),
+                1 => settings.lose_quickly(),
+                _ => {}
+            },
         }
         settings
     }
@@ -116,6 +120,25 @@ impl Settings {
         self.be_few();
         self.faults =
             vec![(FaultKind::LostDisk, 5), (FaultKind::Isolate, 5), (FaultKind::CutOneWay, 2)];
+    }
+
+    /// Both replicas of a partition are put back, one after the other, and started again.
+    fn restore_pairs(&mut self) {
+        self.be_few();
+        self.replicas = 2;
+        self.network = NetworkSettings::calm();
+        self.fault_every = Duration::from_millis(400);
+        self.down_mean = Duration::from_millis(200);
+        self.faults = vec![(FaultKind::Restore, 6), (FaultKind::Kill, 3)];
+    }
+
+    /// Disks are lost so quickly that what was meant for one comes to the next one.
+    fn lose_quickly(&mut self) {
+        self.be_few();
+        self.network.delay_mean = Duration::from_millis(20);
+        self.fault_every = Duration::from_millis(150);
+        self.down_mean = Duration::from_millis(30);
+        self.faults = vec![(FaultKind::LostDisk, 1)];
     }
 
     /// Little is synced before it is acknowledged; nodes lose their power when nobody has reached them for a while.

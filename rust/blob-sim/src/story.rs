@@ -148,6 +148,16 @@ impl Story {
         }
     }
 
+    /// If it is deleted, or may be, it comes back as it was put: nobody can know what was said of it since. Whether it is.
+    pub(crate) fn forget_deletes(&mut self) -> bool {
+        let may_be_deleted = self.is_deleted() != Expected::No;
+        if may_be_deleted {
+            let of = |step: &&mut Step| step.action != Action::Put && step.outcome == Outcome::Done;
+            self.steps.iter_mut().filter(of).for_each(|step| step.is_broken = true);
+        }
+        may_be_deleted
+    }
+
     /// All replicas have the same, on the disk: what holds now does not depend on who was lost before. Of a change that is not
     /// answered yet, replicas may have acknowledged it that were lost.
     pub(crate) fn all_have_it(&mut self) {
@@ -294,6 +304,22 @@ mod tests {
         fast.lose(1, flushed(5_000));
         fast.lose(2, flushed(5_000));
         assert!(!fast.must_exist());
+    }
+
+    #[test]
+    fn that_it_was_deleted_is_forgotten_and_what_comes_later_counts() {
+        use Action::{Delete, Undelete, UpdateTtl};
+        use Outcome::{Done, Unknown};
+        let mut alive = story(&[(UpdateTtl(9), Done), (Delete, Done), (Undelete, Done)]);
+        assert!(!alive.forget_deletes());
+        assert_eq!((alive.is_deleted(), alive.expiries()), (Expected::No, [9].into()));
+        let mut deleted = story(&[(UpdateTtl(9), Done), (Delete, Done)]);
+        assert!(deleted.forget_deletes() && deleted.must_exist());
+        assert_eq!((deleted.is_deleted(), deleted.expiries()), (Expected::Either, [7, 9].into()));
+        deleted.ask(Delete, Durability::Durable);
+        deleted.answer(Done, 2, Duration::from_secs(6));
+        assert_eq!(deleted.is_deleted(), Expected::Yes);
+        assert!(story(&[(Delete, Unknown)]).forget_deletes());
     }
 
     #[test]

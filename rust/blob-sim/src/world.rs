@@ -11,6 +11,7 @@ use afterbay_blob_store::{Clock, PartitionId};
 
 use crate::clients::Clients;
 use crate::events::Events;
+use crate::lives::Lives;
 use crate::machine::{Machine, Setup};
 use crate::nemesis::Nemesis;
 use crate::network::{Address, Network, NetworkSettings};
@@ -75,6 +76,7 @@ pub(crate) struct World {
     pub(crate) setup: Setup,
     pub(crate) events: Events<Event>,
     pub(crate) machines: Vec<Machine>,
+    pub(crate) lives: Lives,
     pub(crate) network: Network,
     pub(crate) clients: Clients,
     pub(crate) nemesis: Nemesis,
@@ -101,7 +103,9 @@ fn is_below_horizon(message: &Message) -> bool {
 impl World {
     pub(crate) fn new(settings: Settings, setup: Setup, trace: Trace) -> Self {
         let seed = settings.seed;
-        let machines = (1..=settings.nodes).map(|address| Machine::new(seed, address)).collect();
+        let mut lives = Lives::default();
+        let new = |address| Machine::new(seed, address, lives.begin());
+        let machines = (1..=settings.nodes).map(new).collect();
         let network = Network::new(settings.network, Random::new(seed, "network"));
         let clients = Clients::new(settings.load, Random::new(seed, "clients"));
         World {
@@ -111,6 +115,7 @@ impl World {
             setup,
             events: Events::new(),
             machines,
+            lives,
             network,
             clients,
             nemesis: Nemesis::new(seed),
@@ -296,9 +301,17 @@ impl World {
         let Some(process) = machine.process() else {
             return Ok(());
         };
+        let tokens = match &operation {
+            StoreOperation::SaveTokens { tokens, .. } => Some(tokens.clone()),
+            _ => None,
+        };
         let answer = process.store.execute(partition, operation);
         let failed = process.store.partition(partition).is_some_and(|one| one.failure().is_some());
         let (run, is_stopped) = (machine.run, machine.is_stopped());
+        if let (Some(tokens), StoreAnswer::Saved(Ok(_))) = (tokens, &answer) {
+            let machine = &mut self.machines[address as usize - 1];
+            machine.has_saved(&mut self.lives, partition, &tokens);
+        }
         self.count_met_faults(address);
         if is_stopped {
             self.power_fails(address);
