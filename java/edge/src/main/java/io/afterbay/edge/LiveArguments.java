@@ -203,17 +203,21 @@ final class LiveArguments {
             return null;
         }
         if (mqtt.equals(OWN_BROKER)) {
-            return new LiveOptions.Messages(null, mosquitto, sequence, by, false);
+            return messagesOf(null);
         }
         if (mosquitto != null) {
             throw new ParameterException(
                     command, "--mosquitto is started, and --mqtt names a broker that runs already");
         }
         try {
-            BrokerAddress broker = BrokerAddress.parse(mqtt);
-            return new LiveOptions.Messages(broker, null, sequence, by, false);
+            return messagesOf(BrokerAddress.parse(mqtt));
         } catch (IllegalArgumentException e) {
             throw new ParameterException(command, "--mqtt: " + e.getMessage(), e);
         }
+    }
+
+    private LiveOptions.Messages messagesOf(@Nullable BrokerAddress broker) {
+        return new LiveOptions.Messages(
+                broker, mosquitto, sequence, by, LiveOptions.Messages.USUAL_PATIENCE, false);
     }
 }

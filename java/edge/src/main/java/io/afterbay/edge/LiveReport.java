@@ -108,6 +108,14 @@ final class LiveReport {
                                         messages.sentAgain())
                         + " rows left out: %,d repeated, %,d bad"
                                 .formatted(messages.repeatedRows(), messages.badRows()));
+        long lost = messages.published() - messages.received();
+        if (outcome.difference() != null && !someoneWasKilled && lost > 0) {
+            lines.add(
+                    ("%,d messages that the broker has acknowledged have not come: it has to keep"
+                                    + " sessions and their messages, also while it is started again"
+                                    + " (mosquitto: persistence true, max_queued_messages 0)")
+                            .formatted(lost));
+        }
         LiveOptions.Messages asked = options.messages();
         if (outcome.difference() != null && asked != null && asked.sequence() == null) {
             lines.add(

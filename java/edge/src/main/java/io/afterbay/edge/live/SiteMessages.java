@@ -9,6 +9,7 @@ import io.afterbay.edge.mqtt.LinePublisher.Topics;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.URI;
+import java.net.URLConnection;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -35,6 +36,11 @@ final class SiteMessages implements AutoCloseable {
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final Duration PATIENCE = Duration.ofMinutes(4);
 
+    /** Whoever is asked answers at once, or not at all. */
+    private static final int ANSWER_MS = 1_000;
+
+    private static final long BETWEEN_ASKING_NS = Duration.ofMillis(500).toNanos();
+
     /** In the middle: what is lost at the end could be missed by chance. */
     private static final long LOST_LINE = 100;
 
@@ -43,8 +49,10 @@ final class SiteMessages implements AutoCloseable {
     private final String run = "run-" + UUID.randomUUID().toString().substring(0, 8);
     private final @Nullable Mosquitto mosquitto;
     private final BrokerAddress broker;
-    private final List<LinePublisher> publishers = new ArrayList<>();
+    private final Map<String, LinePublisher> publishers = new LinkedHashMap<>();
     private final Map<String, SupervisedProgram> agents = new LinkedHashMap<>();
+    private final LastMessages last;
+    private long askedNs = System.nanoTime();
 
     /**
      * Starts a broker if none is given.
@@ -58,6 +66,7 @@ final class SiteMessages implements AutoCloseable {
         BrokerAddress given = options.broker();
         this.mosquitto = given == null ? Mosquitto.start(options.mosquitto(), directory) : null;
         this.broker = mosquitto == null ? Objects.requireNonNull(given) : mosquitto.address();
+        this.last = new LastMessages(broker, options.patience(), System::nanoTime);
         try {
             LinePublisher.forget(broker, "afterbay-" + run);
         } catch (IOException e) {
@@ -119,15 +128,17 @@ final class SiteMessages implements AutoCloseable {
             awaitSubscription(agent.getKey(), agent.getValue());
         }
         for (String site : sites) {
-            publishers.add(publisher(site, Play.file(seen, site)));
+            publishers.put(site, publisher(site, Play.file(seen, site)));
         }
     }
 
     private LinePublisher publisher(String site, Path seen) {
         String sensor = clientId(site) + "-sensor";
+        Duration patience = options.patience();
         return options.losesOne() && publishers.isEmpty()
-                ? LinePublisher.startWithout(LOST_LINE, seen, broker, sensor, topics(site))
-                : LinePublisher.start(seen, broker, sensor, topics(site));
+                ? LinePublisher.startWithout(
+                        LOST_LINE, seen, broker, sensor, topics(site), patience)
+                : LinePublisher.start(seen, broker, sensor, topics(site), patience);
     }
 
     private void awaitSubscription(String site, SupervisedProgram agent)
@@ -139,7 +150,7 @@ final class SiteMessages implements AutoCloseable {
             if (agent.look()) {
                 throw new CommandFailure("agent-%s: has ended at its beginning".formatted(site));
             }
-            mqtt = ofBroker(agent);
+            mqtt = status(agent).path("mqtt");
             if (mqtt.path("brokerUp").asBoolean()) {
                 return;
             }
@@ -154,16 +165,20 @@ final class SiteMessages implements AutoCloseable {
                                 mqtt.path("brokerError").asText("it does not say why")));
     }
 
-    /** What an agent says of its broker; missing if it says nothing. */
-    private static JsonNode ofBroker(SupervisedProgram agent) throws IOException {
+    /** What an agent says of itself; missing if it says nothing. */
+    private static JsonNode status(SupervisedProgram agent) throws IOException {
         String first = agent.lineSoFar();
         if (first == null) {
             return JSON.missingNode();
         }
         // Of the process that is there now: another one listens somewhere else.
         String admin = JSON.readTree(first).path("admin").asText();
-        try (InputStream said = URI.create("http://" + admin + "/status").toURL().openStream()) {
-            return JSON.readTree(said).path("mqtt");
+        URLConnection connection =
+                URI.create("http://" + admin + "/status").toURL().openConnection();
+        connection.setConnectTimeout(ANSWER_MS);
+        connection.setReadTimeout(ANSWER_MS);
+        try (InputStream said = connection.getInputStream()) {
+            return JSON.readTree(said);
         } catch (IOException e) {
             // It has ended, and whoever looks at it hears why.
             return JSON.missingNode();
@@ -171,18 +186,27 @@ final class SiteMessages implements AutoCloseable {
     }
 
     /**
-     * @throws CommandFailure if what sites see will never be published
+     * @throws CommandFailure if what sites see will never be published, or never come to agents
      */
     void look() throws CommandFailure, IOException {
         if (mosquitto != null) {
             mosquitto.look();
         }
-        for (LinePublisher publisher : publishers) {
+        boolean isAll = true;
+        for (LinePublisher publisher : publishers.values()) {
             try {
                 publisher.check();
             } catch (IOException e) {
                 throw new CommandFailure("--mqtt: " + CommandFailure.reason(e), e);
             }
+            isAll &= publisher.isDone();
+        }
+        if (isAll && System.nanoTime() - askedNs > BETWEEN_ASKING_NS) {
+            for (Map.Entry<String, LinePublisher> site : publishers.entrySet()) {
+                JsonNode status = status(Objects.requireNonNull(agents.get(site.getKey())));
+                last.look(site.getKey(), status, site.getValue().published());
+            }
+            askedNs = System.nanoTime();
         }
     }
 
@@ -200,7 +224,7 @@ final class SiteMessages implements AutoCloseable {
             repeated += mqtt.path("repeatedRows").asLong();
             bad += mqtt.path("badRows").asLong();
         }
-        long published = publishers.stream().mapToLong(LinePublisher::published).sum();
+        long published = publishers.values().stream().mapToLong(LinePublisher::published).sum();
         return new LiveOutcome.Messages(
                 mosquitto == null ? broker.toString() : "mosquitto",
                 published,
@@ -213,7 +237,7 @@ final class SiteMessages implements AutoCloseable {
     /** Agents have ended before. */
     @Override
     public void close() {
-        publishers.forEach(LinePublisher::close);
+        publishers.values().forEach(LinePublisher::close);
         if (mosquitto != null) {
             mosquitto.close();
             return;
