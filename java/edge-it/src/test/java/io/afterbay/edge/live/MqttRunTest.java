@@ -82,12 +82,13 @@ class MqttRunTest {
                 broker == null ? mosquitto : null,
                 "seq",
                 null,
+                null,
                 Messages.USUAL_PATIENCE,
                 losesOne);
     }
 
     private static Messages through(BrokerAddress broker, Duration patience) {
-        return new Messages(broker, null, "seq", null, patience, false);
+        return new Messages(broker, null, "seq", null, null, patience, false);
     }
 
     /** Something that is done while sites are played, until it is done. */
@@ -114,7 +115,8 @@ class MqttRunTest {
                 LocalDateTime time = LocalDateTime.of(2026, 1, 1, 0, 0).plusSeconds(number);
                 lines.add(
                         "{\"seq\": %d, \"room\": %d, \"ts\": \"%s\"}"
-                                .formatted(number, (site + number) % 3, TIME.format(time)));
+                                .formatted(
+                                        number, room(messages, site, number), TIME.format(time)));
             }
             Path file = directory.resolve("site%d.in".formatted(site));
             sites.put("site" + site, Files.write(file, lines));
@@ -136,7 +138,17 @@ class MqttRunTest {
                         done.compareAndSet(false, !done.get() && isDone(meanwhile));
                     }
                 };
-        return new LiveRun(program, work, options, progress).run(PlanMaker.plan("job", JOB), sites);
+        return new LiveRun(program, work, options, progress)
+                .run(PlanMaker.plan("job", JOB).withLocal(local(messages)), sites);
+    }
+
+    /** At both sites, or of one of them if rows are to be final there. */
+    private static int room(Messages messages, int site, int number) {
+        return (site + number) % 3 + (messages.publish() == null ? 0 : 10 * site);
+    }
+
+    private static List<String> local(Messages messages) {
+        return messages.publish() == null ? List.of() : List.of("room");
     }
 
     private static boolean isDone(Meanwhile meanwhile) {
@@ -178,6 +190,30 @@ class MqttRunTest {
         int count = 2 * LINES - 1;
         assertThat(outcome.messages())
                 .isEqualTo(new LiveOutcome.Messages("mosquitto", count, count, 0, 0, 0));
+    }
+
+    /** An agent that is killed may publish rows once more, and loses none. */
+    @Test
+    void finalRowsAreAlsoPublished() throws Exception {
+        Messages messages =
+                new Messages(
+                        null,
+                        mosquitto,
+                        "seq",
+                        null,
+                        "rooms/final",
+                        Messages.USUAL_PATIENCE,
+                        false);
+        LiveOutcome outcome = run(messages, Duration.ZERO, Victim.AGENT);
+        assertThat(outcome.difference()).isNull();
+        assertThat(outcome.sent()).isEqualTo("final");
+        assertThat(outcome.agents().agentKills()).isEqualTo(1);
+        int rows = 2 * 3 * LINES / 10;
+        assertThat(outcome.rows().size()).isEqualTo(rows);
+        LiveOutcome.Published published = outcome.published();
+        assertThat(published.difference()).isNull();
+        assertThat(published.rows()).isEqualTo(rows);
+        assertThat(outcome.isEqual()).isTrue();
     }
 
     /** What it has not acknowledged is published again, and what agents have not, it has kept. */

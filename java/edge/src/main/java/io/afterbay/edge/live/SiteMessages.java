@@ -6,6 +6,7 @@ import io.afterbay.command.CommandFailure;
 import io.afterbay.edge.mqtt.BrokerAddress;
 import io.afterbay.edge.mqtt.LinePublisher;
 import io.afterbay.edge.mqtt.LinePublisher.Topics;
+import io.afterbay.edge.mqtt.TopicReader;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.URI;
@@ -28,6 +29,8 @@ import org.jspecify.annotations.Nullable;
  * <pre>
  *   seen ── publisher ── afterbay/RUN/SITE ───── agent
  *                     `─ afterbay/RUN/SITE/end ─'   when the broker has everything
+ *
+ *   agent ── TOPIC ── reader   if rows are published, too
  * </pre>
  *
  * For one thread.
@@ -52,6 +55,7 @@ final class SiteMessages implements AutoCloseable {
     private final Map<String, LinePublisher> publishers = new LinkedHashMap<>();
     private final Map<String, SupervisedProgram> agents = new LinkedHashMap<>();
     private final LastMessages last;
+    private final @Nullable TopicReader reader;
     private long askedNs = System.nanoTime();
 
     /**
@@ -69,6 +73,7 @@ final class SiteMessages implements AutoCloseable {
         this.last = new LastMessages(broker, options.patience(), System::nanoTime);
         try {
             LinePublisher.forget(broker, "afterbay-" + run);
+            this.reader = reader(options.publish());
         } catch (IOException e) {
             if (mosquitto != null) {
                 mosquitto.close();
@@ -78,7 +83,20 @@ final class SiteMessages implements AutoCloseable {
         }
     }
 
-    /** What the agent of a site is told of its input. */
+    /** Nothing waits for a reader that has not subscribed. */
+    private @Nullable TopicReader reader(@Nullable String topic)
+            throws IOException, InterruptedException {
+        return topic == null
+                ? null
+                : TopicReader.start(
+                        broker,
+                        "afterbay-%s-reader".formatted(run),
+                        topic,
+                        "afterbay/%s/published".formatted(run),
+                        options.patience());
+    }
+
+    /** What the agent of a site is told of its input, and of the broker. */
     List<String> agentArguments(String site) {
         Topics topics = topics(site);
         List<String> arguments =
@@ -96,6 +114,7 @@ final class SiteMessages implements AutoCloseable {
                                 "127.0.0.1:0"));
         add(arguments, "--sequence", options.sequence());
         add(arguments, "--by", options.by());
+        add(arguments, "--publish", options.publish());
         return arguments;
     }
 
@@ -234,10 +253,52 @@ final class SiteMessages implements AutoCloseable {
                 bad);
     }
 
+    /**
+     * What agents have published before they have ended; null if they were not asked to.
+     *
+     * @param files of the gateway
+     */
+    LiveOutcome.@Nullable Published published(Collection<Path> files)
+            throws CommandFailure, IOException, InterruptedException {
+        TopicReader rows = reader;
+        String topic = options.publish();
+        if (rows == null || topic == null) {
+            return null;
+        }
+        try {
+            Map<String, Integer> found = rows.end(options.patience());
+            return PublishedRows.beside(files).compare(topic, found, unpublished());
+        } catch (IOException e) {
+            throw new CommandFailure(
+                    ("--publish %s: what agents have published there cannot be read from %s: %s."
+                                    + " Start the broker, and run again")
+                            .formatted(topic, broker, CommandFailure.reason(e)),
+                    e);
+        }
+    }
+
+    /**
+     * Why rows may be missing, as agents that have ended tell it; empty if they know of nothing.
+     */
+    private String unpublished() throws IOException {
+        Map<String, Long> counts = new LinkedHashMap<>();
+        for (SupervisedProgram agent : agents.values()) {
+            JsonNode publish = JSON.readTree(agent.lastLine()).path("publish");
+            for (String count : List.of("droppedRows", "refusedRows", "waitingRows")) {
+                counts.merge(count, publish.path(count).asLong(), Long::sum);
+            }
+        }
+        counts.values().removeIf(count -> count == 0);
+        return counts.isEmpty() ? "" : "agents say " + counts;
+    }
+
     /** Agents have ended before. */
     @Override
     public void close() {
         publishers.values().forEach(LinePublisher::close);
+        if (reader != null) {
+            reader.close();
+        }
         if (mosquitto != null) {
             mosquitto.close();
             return;
