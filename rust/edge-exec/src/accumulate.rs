@@ -79,14 +79,15 @@ fn added(part: &Part, accumulated: &Value, row: &[Value]) -> Result<Option<Value
     }
     match part.accumulator {
         Accumulator::CountRows | Accumulator::Count { .. } => one_more(accumulated),
-        Accumulator::Sum { number, .. } => sum(number, accumulated, value).map(Some),
+        Accumulator::Sum { number, from_zero, .. } => {
+            sum(number, from_zero, accumulated, value).map(Some)
+        }
         Accumulator::Min { of, .. } => beyond(of, Ordering::Less, accumulated, value),
         Accumulator::Max { of, .. } => beyond(of, Ordering::Greater, accumulated, value),
     }
 }
 
-/// Adds what another one has accumulated of other rows (`mergeExpressions`). A sum of decimals that has too many digits is null,
-/// as in Flink: there is no row at which this could fail.
+/// Adds what another one has accumulated of other rows (`mergeExpressions`).
 pub(crate) fn merge(part: &Part, accumulated: &mut Value, other: &Value) -> Result<()> {
     let merged = match part.accumulator {
         Accumulator::CountRows | Accumulator::Count { .. } => {
@@ -95,11 +96,12 @@ pub(crate) fn merge(part: &Part, accumulated: &mut Value, other: &Value) -> Resu
             };
             Some(Value::Whole(count.wrapping_add(*other)))
         }
+        // Only a sum of decimals that begins with zero and has been lost is null: it stays so.
+        Accumulator::Sum { from_zero: true, .. } if other.is_null() => Some(Value::Null),
         _ if other.is_null() => None,
-        Accumulator::Sum { number, .. } => match sum(number, accumulated, other) {
-            Err(EvalError::DecimalOverflow) => Some(Value::Null),
-            sum => Some(sum?),
-        },
+        Accumulator::Sum { number, from_zero, .. } => {
+            Some(sum(number, from_zero, accumulated, other)?)
+        }
         Accumulator::Min { of, .. } => beyond(of, Ordering::Less, accumulated, other)?,
         Accumulator::Max { of, .. } => beyond(of, Ordering::Greater, accumulated, other)?,
     };
@@ -140,12 +142,16 @@ fn one_more(accumulated: &Value) -> Result<Option<Value>> {
     Ok(Some(Value::Whole(count.wrapping_add(1))))
 }
 
-fn sum(number: Number, accumulated: &Value, value: &Value) -> Result<Value> {
+/// A sum with a value more, which is not null. One of decimals that has more than 38 digits is null, as in Flink
+/// (`DecimalDataUtils.add`), and no error: the next value begins it anew, but where it began with zero, as that of an average. There,
+/// null and a value are null.
+fn sum(number: Number, from_zero: bool, accumulated: &Value, value: &Value) -> Result<Value> {
     let widened = match (number, value) {
         (Number::Double, Value::Float(value)) => Value::Double(f64::from(*value)),
         (_, value) => value.clone(),
     };
     Ok(match (accumulated, widened) {
+        (Value::Null, _) if from_zero => Value::Null,
         (Value::Null, widened) => widened,
         (Value::Whole(sum), Value::Whole(value)) => {
             Value::Whole(cut(sum.wrapping_add(value), number)?)
@@ -155,7 +161,7 @@ fn sum(number: Number, accumulated: &Value, value: &Value) -> Result<Value> {
         (Value::Decimal(sum), Value::Decimal(value)) => {
             let limit = afterbay_edge_plan::power_of_ten(38);
             let total = sum.checked_add(value).filter(|total| total.abs() < limit);
-            Value::Decimal(total.ok_or(EvalError::DecimalOverflow)?)
+            total.map_or(Value::Null, Value::Decimal)
         }
         _ => return Err(EvalError::Type),
     })

@@ -16,7 +16,7 @@ pub enum EvalError {
         /// Into what.
         to: &'static str,
     },
-    /// A sum of more than 38 digits.
+    /// A number of more than 38 digits.
     #[error("a DECIMAL has 38 digits at most, and this has more")]
     DecimalOverflow,
     /// A row without a time.

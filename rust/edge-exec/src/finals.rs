@@ -185,7 +185,8 @@ impl Finals {
             (Assignment::Time { .. }, Window::Hopping { size, slide, .. }) => {
                 let begin = end.wrapping_sub(size);
                 let mut merged = Groups::default();
-                for (_, slice) in self.slices.range(begin.wrapping_add(1)..=end) {
+                // From the last one back (`HoppingSlicesIterable`): of a sum, the order can be seen.
+                for (_, slice) in self.slices.range(begin.wrapping_add(1)..=end).rev() {
                     merged.merge(&self.local.parts, slice)?;
                 }
                 self.slices.remove(&begin.wrapping_add(slide));

@@ -12,7 +12,6 @@
 //!
 //! # What is not the same
 //! - Upper and lower case are those of Rust's Unicode tables instead of the JVM's.
-//! - A decimal sum of more than 38 digits is an error, and in Flink null.
 //! - Hexadecimal floating numbers in texts are errors.
 
 mod accumulate;

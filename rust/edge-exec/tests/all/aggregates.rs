@@ -76,6 +76,20 @@ fn decimals_are_added_up_in_38_digits() {
     assert_eq!(found, [Decimal(125)]);
 }
 
+/// In Flink it is null, and the next value begins it anew; that of an average, which begins with zero, stays null.
+#[test]
+fn a_decimal_sum_of_too_many_digits_is_null() {
+    let of = "DECIMAL(38, 0)";
+    let large = Decimal(6 * 10_i128.pow(37));
+    let sum = |values| accumulate("SUM", of, of, &[("sum$0", of)], &unfiltered(values));
+    assert_eq!(sum(vec![large.clone(), large.clone()]), [Null]);
+    assert_eq!(sum(vec![large.clone(), large.clone(), Null]), [Null]);
+    assert_eq!(sum(vec![large.clone(), large.clone(), Decimal(7), Decimal(1)]), [Decimal(8)]);
+    let parts = [("sum$0", of), ("count$1", "BIGINT")];
+    let average = |values| accumulate("AVG", of, "DECIMAL(38, 6)", &parts, &unfiltered(values));
+    assert_eq!(average(vec![large.clone(), large, Decimal(7)]), [Null, Whole(3)]);
+}
+
 /// A NaN is not above anything and nothing is above it: what came first stays.
 #[test]
 fn extremes_are_java_s() {

@@ -356,7 +356,7 @@ fn averages_are_of_the_type_of_what_they_are_of() {
     assert_eq!(results(&of, &values), [1.0, 1.5, 2.0].map(Value::Double));
 }
 
-/// Slices that are merged have no row at which a sum of too many digits could fail.
+/// As one that is added up row by row.
 #[test]
 fn a_merged_sum_of_too_many_digits_is_null() {
     let of = of_column("SUM", "DECIMAL(38, 0)", &[("sum$0", "DECIMAL(38, 0)")], "DECIMAL(38, 0)");

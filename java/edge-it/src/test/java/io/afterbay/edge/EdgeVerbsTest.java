@@ -248,6 +248,35 @@ class EdgeVerbsTest {
                 "amqp://x",
                 STREETS);
         assertWrong(ExitCode.USAGE, "with --mqtt", "run", STREETS, "--sequence", "time_s");
+        assertWrong(
+                ExitCode.USAGE,
+                "--publish t is at the sites' broker: give --mqtt",
+                "run",
+                STREETS,
+                "--publish",
+                "t",
+                "--local",
+                "street");
+        assertWrong(
+                ExitCode.USAGE,
+                "--publish 'a/#': one topic is needed",
+                "run",
+                STREETS,
+                "--mqtt",
+                "--publish",
+                "a/#",
+                "--local",
+                "street");
+        assertWrong(
+                ExitCode.USAGE,
+                "--publish t is of rows that are final at a site: name the columns",
+                "run",
+                STREETS,
+                "--site",
+                "a=" + site,
+                "--mqtt",
+                "--publish",
+                "t");
         assertWrong(ExitCode.USAGE, "--sequence COLUMN", "run", STREETS, "--mqtt", "--by", "car");
         assertWrong(ExitCode.FAILURE, "app.toml: no such file", "plan", directory.toString());
         assertWrong(

@@ -58,6 +58,7 @@ import picocli.CommandLine.TypeConversionException;
             "  ./afterbay edge run examples/edge-traffic",
             "  ./afterbay edge run examples/edge-traffic --link 800kbit --outage 30s --kill gateway",
             "  ./afterbay edge run examples/edge-traffic --mqtt --sequence time_s --by car --kill agent",
+            "  ./afterbay edge run my-job.sql --sites /data/sites --local room --mqtt --publish rooms/final",
             "  ./afterbay edge run my-job.sql --sites /data/sites --link 8mbit --round-trip 80ms",
             "  ./afterbay edge run my-job.sql --site a=a.ndjson --site b=b.ndjson --output rows.csv",
             "",
@@ -115,6 +116,7 @@ final class EdgeRun implements Callable<Integer> {
         try (WorkFiles work = new WorkFiles()) {
             Map<String, Path> inputs = sites.inputs(command, job.sites(), work.directory());
             ScriptPlan script = job.plan(command);
+            live.checkPublished(command, script.local());
             return options == null
                     ? onFiles(script, inputs, work.directory())
                     : live(script, inputs, options, work.directory());
@@ -141,8 +143,7 @@ final class EdgeRun implements Callable<Integer> {
                 new LiveRun(EdgeProgram.installed(), work, options, this::show).run(script, inputs);
         progress.clear();
         LiveReport report = new LiveReport(options, outcome);
-        return report(
-                outcome.rows(), json ? report.json() : report.text(), outcome.difference() == null);
+        return report(outcome.rows(), json ? report.json() : report.text(), outcome.isEqual());
     }
 
     private int report(ResultRows rows, String report, boolean isEqual) throws CommandFailure {

@@ -7,8 +7,10 @@ import io.afterbay.edge.live.LiveOptions;
 import io.afterbay.edge.live.LiveOptions.Victim;
 import io.afterbay.edge.live.LiveOptions.WholeWay;
 import io.afterbay.edge.mqtt.BrokerAddress;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.Stack;
 import org.jspecify.annotations.Nullable;
@@ -25,6 +27,7 @@ import picocli.CommandLine.TypeConversionException;
 final class LiveArguments {
     private static final String OWN_BROKER = "mosquitto";
     private static final long USUAL_LINK = 8_000_000;
+    private static final int TOPIC_BYTES_MAX = 65_535;
 
     @Option(
             names = "--link",
@@ -100,6 +103,16 @@ final class LiveArguments {
                 "The column within whose values the numbers of --sequence grow, such as a sensor."
             })
     private @Nullable String by;
+
+    @Option(
+            names = "--publish",
+            paramLabel = "TOPIC",
+            description = {
+                "Agents also publish their rows on this topic of the broker of --mqtt, as 'edge agent"
+                        + " --publish' does, and the run compares them with those at the gateway. They"
+                        + " have to be final at the sites: with --local."
+            })
+    private @Nullable String publish;
 
     @Option(
             names = "--whole",
@@ -196,24 +209,70 @@ final class LiveArguments {
             throw new ParameterException(command, "--by is of the numbers of --sequence COLUMN");
         }
         if (mqtt == null) {
+            if (publish != null) {
+                throw new ParameterException(
+                        command,
+                        "--publish %s is at the sites' broker: give --mqtt, or --mqtt mqtt://HOST:PORT"
+                                .formatted(publish));
+            }
             if (mosquitto != null || sequence != null) {
                 throw new ParameterException(
                         command, "--mosquitto and --sequence are of messages, with --mqtt");
             }
             return null;
         }
+        if (publish != null && !isTopic(publish)) {
+            throw new ParameterException(
+                    command,
+                    "--publish '%s': one topic is needed, such as rooms/final: no + and #, and no $ at"
+                                    .formatted(publish)
+                            + " its beginning, which are the broker's own");
+        }
         if (mqtt.equals(OWN_BROKER)) {
-            return new LiveOptions.Messages(null, mosquitto, sequence, by, false);
+            return messagesOf(null);
         }
         if (mosquitto != null) {
             throw new ParameterException(
                     command, "--mosquitto is started, and --mqtt names a broker that runs already");
         }
         try {
-            BrokerAddress broker = BrokerAddress.parse(mqtt);
-            return new LiveOptions.Messages(broker, null, sequence, by, false);
+            return messagesOf(BrokerAddress.parse(mqtt));
         } catch (IllegalArgumentException e) {
             throw new ParameterException(command, "--mqtt: " + e.getMessage(), e);
         }
+    }
+
+    private static boolean isTopic(String text) {
+        int bytes = text.getBytes(StandardCharsets.UTF_8).length;
+        return bytes > 0
+                && bytes <= TOPIC_BYTES_MAX
+                && !text.startsWith("$")
+                && text.chars().noneMatch(c -> c == '+' || c == '#' || Character.isISOControl(c));
+    }
+
+    /**
+     * @param local columns of the job that are local to a site
+     * @throws ParameterException if rows are to be published, and cannot be final
+     */
+    void checkPublished(CommandLine command, List<String> local) {
+        if (publish != null && local.isEmpty()) {
+            throw new ParameterException(
+                    command,
+                    ("--publish %s is of rows that are final at a site: name the columns whose values"
+                                    + " each occur at one site only with --local COLUMN (in an app"
+                                    + " file, local of the source)")
+                            .formatted(publish));
+        }
+    }
+
+    private LiveOptions.Messages messagesOf(@Nullable BrokerAddress broker) {
+        return new LiveOptions.Messages(
+                broker,
+                mosquitto,
+                sequence,
+                by,
+                publish,
+                LiveOptions.Messages.USUAL_PATIENCE,
+                false);
     }
 }

@@ -10,6 +10,7 @@ import io.afterbay.edge.live.LiveOutcome.Agents;
 import io.afterbay.edge.live.LiveOutcome.Messages;
 import io.afterbay.edge.live.LiveOutcome.MiniCluster;
 import io.afterbay.edge.live.LiveOutcome.Producers;
+import io.afterbay.edge.live.LiveOutcome.Published;
 import io.afterbay.edge.live.LiveOutcome.Way;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -51,6 +52,10 @@ final class LiveReport {
         Messages messages = outcome.messages();
         if (messages != null) {
             lines.addAll(messages(messages));
+        }
+        Published published = outcome.published();
+        if (published != null) {
+            lines.add(published(published));
         }
         if (cluster != null) {
             lines.add(usage("MiniCluster", cluster.peakBytes(), cluster.cpu()));
@@ -108,6 +113,14 @@ final class LiveReport {
                                         messages.sentAgain())
                         + " rows left out: %,d repeated, %,d bad"
                                 .formatted(messages.repeatedRows(), messages.badRows()));
+        long lost = messages.published() - messages.received();
+        if (outcome.difference() != null && !someoneWasKilled && lost > 0) {
+            lines.add(
+                    ("%,d messages that the broker has acknowledged have not come: it has to keep"
+                                    + " sessions and their messages, also while it is started again"
+                                    + " (mosquitto: persistence true, max_queued_messages 0)")
+                            .formatted(lost));
+        }
         LiveOptions.Messages asked = options.messages();
         if (outcome.difference() != null && asked != null && asked.sequence() == null) {
             lines.add(
@@ -115,6 +128,18 @@ final class LiveReport {
                             + " --sequence COLUMN leaves the second one out");
         }
         return lines;
+    }
+
+    private static String published(Published published) {
+        String difference = published.difference();
+        return "published on %s: %,d rows, %s; %,d of them came again"
+                .formatted(
+                        published.topic(),
+                        published.rows(),
+                        difference == null
+                                ? "equal to those at the gateway"
+                                : "which differ: " + difference,
+                        published.again());
     }
 
     private String producers(Producers producers) {
@@ -193,6 +218,15 @@ final class LiveReport {
                     .put("sent_again", messages.sentAgain())
                     .put("repeated_rows", messages.repeatedRows())
                     .put("bad_rows", messages.badRows());
+        }
+        Published published = outcome.published();
+        if (published != null) {
+            report.putObject("published")
+                    .put("topic", published.topic())
+                    .put("equal", published.difference() == null)
+                    .put("difference", published.difference())
+                    .put("rows", published.rows())
+                    .put("again", published.again());
         }
         Producers producers = outcome.producers();
         if (producers != null) {

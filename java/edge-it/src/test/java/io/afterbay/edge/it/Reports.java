@@ -35,6 +35,7 @@ record Reports(List<Report> rows) {
               big BIGINT,
               x DOUBLE,
               price DECIMAL(10, 2),
+              huge DECIMAL(38, 0),
               ok BOOLEAN,
               ts TIMESTAMP(3),
               WATERMARK FOR ts AS ts - INTERVAL '2' SECOND

@@ -1,7 +1,9 @@
 package io.afterbay.edge.live;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.afterbay.command.CommandFailure;
 import io.afterbay.edge.link.LinkShape;
 import io.afterbay.edge.live.LiveOptions.Messages;
 import io.afterbay.edge.live.LiveOptions.Victim;
@@ -21,6 +23,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Assumptions;
@@ -28,6 +32,8 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Sites whose agents read messages of a mosquitto. */
 @Timeout(900)
@@ -71,10 +77,36 @@ class MqttRunTest {
     }
 
     private static Messages through(@Nullable BrokerAddress broker, boolean losesOne) {
-        return new Messages(broker, broker == null ? mosquitto : null, "seq", null, losesOne);
+        return new Messages(
+                broker,
+                broker == null ? mosquitto : null,
+                "seq",
+                null,
+                null,
+                Messages.USUAL_PATIENCE,
+                losesOne);
+    }
+
+    private static Messages through(BrokerAddress broker, Duration patience) {
+        return new Messages(broker, null, "seq", null, null, patience, false);
+    }
+
+    /** Something that is done while sites are played, until it is done. */
+    private interface Meanwhile {
+        boolean isDone() throws Exception;
     }
 
     private LiveOutcome run(Messages messages, Duration outage, @Nullable Victim kill)
+            throws Exception {
+        return run(messages, new LiveOptions(LINK, PLAY, outage, kill), () -> true);
+    }
+
+    private LiveOutcome play(Messages messages, Duration play, Meanwhile meanwhile)
+            throws Exception {
+        return run(messages, new LiveOptions(LINK, play, Duration.ZERO, null), meanwhile);
+    }
+
+    private LiveOutcome run(Messages messages, LiveOptions how, Meanwhile meanwhile)
             throws Exception {
         Map<String, Path> sites = new TreeMap<>();
         for (int site = 0; site < 2; site++) {
@@ -83,16 +115,48 @@ class MqttRunTest {
                 LocalDateTime time = LocalDateTime.of(2026, 1, 1, 0, 0).plusSeconds(number);
                 lines.add(
                         "{\"seq\": %d, \"room\": %d, \"ts\": \"%s\"}"
-                                .formatted(number, (site + number) % 3, TIME.format(time)));
+                                .formatted(
+                                        number, room(messages, site, number), TIME.format(time)));
             }
             Path file = directory.resolve("site%d.in".formatted(site));
             sites.put("site" + site, Files.write(file, lines));
         }
-        LiveOptions options = new LiveOptions(LINK, PLAY, outage, kill, WholeWay.STREAM, messages);
+        LiveOptions options =
+                new LiveOptions(
+                        how.link(),
+                        how.play(),
+                        how.outage(),
+                        how.kill(),
+                        WholeWay.STREAM,
+                        messages);
         EdgeProgram program = new EdgeProgram(RustPrograms.path("afterbay-edge"));
         Path work = Files.createDirectory(directory.resolve("work"));
-        return new LiveRun(program, work, options, progress -> {})
-                .run(PlanMaker.plan("job", JOB), sites);
+        AtomicBoolean done = new AtomicBoolean();
+        Consumer<String> progress =
+                what -> {
+                    if (what.startsWith("job in halves: ") && what.contains(" over the link")) {
+                        done.compareAndSet(false, !done.get() && isDone(meanwhile));
+                    }
+                };
+        return new LiveRun(program, work, options, progress)
+                .run(PlanMaker.plan("job", JOB).withLocal(local(messages)), sites);
+    }
+
+    /** At both sites, or of one of them if rows are to be final there. */
+    private static int room(Messages messages, int site, int number) {
+        return (site + number) % 3 + (messages.publish() == null ? 0 : 10 * site);
+    }
+
+    private static List<String> local(Messages messages) {
+        return messages.publish() == null ? List.of() : List.of("room");
+    }
+
+    private static boolean isDone(Meanwhile meanwhile) {
+        try {
+            return meanwhile.isDone();
+        } catch (Exception e) {
+            throw new AssertionError(e);
+        }
     }
 
     private static void assertEqual(LiveOutcome outcome) {
@@ -126,6 +190,119 @@ class MqttRunTest {
         int count = 2 * LINES - 1;
         assertThat(outcome.messages())
                 .isEqualTo(new LiveOutcome.Messages("mosquitto", count, count, 0, 0, 0));
+    }
+
+    /** An agent that is killed may publish rows once more, and loses none. */
+    @Test
+    void finalRowsAreAlsoPublished() throws Exception {
+        Messages messages =
+                new Messages(
+                        null,
+                        mosquitto,
+                        "seq",
+                        null,
+                        "rooms/final",
+                        Messages.USUAL_PATIENCE,
+                        false);
+        LiveOutcome outcome = run(messages, Duration.ZERO, Victim.AGENT);
+        assertThat(outcome.difference()).isNull();
+        assertThat(outcome.sent()).isEqualTo("final");
+        assertThat(outcome.agents().agentKills()).isEqualTo(1);
+        int rows = 2 * 3 * LINES / 10;
+        assertThat(outcome.rows().size()).isEqualTo(rows);
+        LiveOutcome.Published published = outcome.published();
+        assertThat(published.difference()).isNull();
+        assertThat(published.rows()).isEqualTo(rows);
+        assertThat(outcome.isEqual()).isTrue();
+    }
+
+    /** What it has not acknowledged is published again, and what agents have not, it has kept. */
+    @Test
+    void aBrokerThatComesBackLosesNothing() throws Exception {
+        Path folder = Files.createDirectory(directory.resolve("own"));
+        try (OwnBroker own = new OwnBroker(mosquitto, folder)) {
+            Messages messages = through(own.address(), false);
+            LiveOutcome outcome =
+                    play(
+                            messages,
+                            Duration.ofSeconds(3),
+                            () -> {
+                                own.stop();
+                                own.start();
+                                return true;
+                            });
+            assertEqual(outcome);
+            assertThat(own.said("New client connected")).isGreaterThanOrEqualTo(4);
+            assertThat(outcome.messages().published()).isEqualTo(2 * LINES);
+        }
+    }
+
+    @Test
+    void aBrokerThatIsGoneWhileMessagesArePublishedEndsTheRun() throws Exception {
+        Path folder = Files.createDirectory(directory.resolve("own"));
+        try (OwnBroker own = new OwnBroker(mosquitto, folder)) {
+            Messages messages = through(own.address(), Duration.ofSeconds(1));
+            Meanwhile kill =
+                    () -> {
+                        own.kill();
+                        return true;
+                    };
+            assertThatThrownBy(() -> play(messages, Duration.ofMinutes(2), kill))
+                    .isInstanceOf(CommandFailure.class)
+                    .hasMessageContaining("--mqtt: " + own.address() + ": the broker has taken")
+                    .hasMessageContaining("Start the broker, and run again");
+        }
+    }
+
+    /** Everything is published, and nothing read: one that is killed has not written it. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aBrokerThatIsGoneWithMessagesEndsTheRun(boolean comesBack) throws Exception {
+        Path folder = Files.createDirectory(directory.resolve("own"));
+        try (OwnBroker own = new OwnBroker(mosquitto, folder)) {
+            List<ProcessHandle> stopped = new ArrayList<>();
+            Meanwhile kill =
+                    () -> {
+                        if (stopped.isEmpty()) {
+                            stopped.addAll(agents());
+                            signal("STOP", stopped);
+                        }
+                        if (own.said("-sensor disconnected") < 2) {
+                            return false;
+                        }
+                        own.kill();
+                        if (comesBack) {
+                            own.start();
+                        }
+                        signal("CONT", stopped);
+                        return true;
+                    };
+            Messages messages = through(own.address(), Duration.ofSeconds(1));
+            assertThatThrownBy(() -> play(messages, PLAY, kill))
+                    .isInstanceOf(CommandFailure.class)
+                    .hasMessageContaining("--mqtt " + own.address() + ": agent-site")
+                    .hasMessageContaining("of which 600 were published and acknowledged")
+                    .hasMessageContaining(comesBack ? "it has lost them" : "Start the broker");
+            assertThat(stopped).hasSize(2);
+        }
+    }
+
+    private List<ProcessHandle> agents() {
+        return ProcessHandle.current()
+                .descendants()
+                .filter(
+                        process -> {
+                            String command = process.info().commandLine().orElse("");
+                            return command.contains(directory.toString())
+                                    && command.contains("afterbay-edge agent ");
+                        })
+                .toList();
+    }
+
+    private static void signal(String name, List<ProcessHandle> processes) throws Exception {
+        List<String> command = new ArrayList<>(List.of("kill", "-" + name));
+        processes.forEach(process -> command.add(Long.toString(process.pid())));
+        assertThat(new ProcessBuilder(command).inheritIO().start().waitFor()).isZero();
     }
 
     /** Each half of this is in a test above. */

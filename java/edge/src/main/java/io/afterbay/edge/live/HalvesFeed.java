@@ -251,6 +251,19 @@ final class HalvesFeed implements CloudFeed {
         return messages == null ? null : messages.counts();
     }
 
+    /**
+     * What agents have published, beside what the gateway has, when both have ended; null if they
+     * were not asked to.
+     */
+    LiveOutcome.@Nullable Published published()
+            throws CommandFailure, IOException, InterruptedException {
+        List<Path> files = new ArrayList<>();
+        for (int partition = 0; partition < partitions(); partition++) {
+            files.add(partition(partition));
+        }
+        return messages == null ? null : messages.published(files);
+    }
+
     @Override
     public void close() {
         agents.values().forEach(SupervisedProgram::close);

@@ -59,6 +59,8 @@ public record LiveOptions(
      * @param sequence column whose numbers grow with each row, by which agents know rows that come
      *     twice; null if there is none
      * @param by column within whose values they grow; null if they grow within a site
+     * @param publish topic on which agents also publish their rows, which are final; null for none
+     * @param patience how long the broker may be away, or keep messages to itself
      * @param losesOne whether one message of the first site is never published: the control
      */
     public record Messages(
@@ -66,5 +68,10 @@ public record LiveOptions(
             @Nullable Path mosquitto,
             @Nullable String sequence,
             @Nullable String by,
-            boolean losesOne) {}
+            @Nullable String publish,
+            Duration patience,
+            boolean losesOne) {
+        /** Longer than a broker takes to start on a machine that is busy. */
+        public static final Duration USUAL_PATIENCE = Duration.ofMinutes(4);
+    }
 }

@@ -15,6 +15,7 @@ import org.jspecify.annotations.Nullable;
  * @param speed of the sites' time; null where sites make no watermark, and lines came evenly
  * @param whole without bytes and ages if it ran on a MiniCluster
  * @param messages of the sites; null if agents have read files
+ * @param published by agents on the sites' broker; null if they were not asked to
  * @param producers of the whole job; null if no such ones fed it
  * @param miniCluster of the whole job; null if it ran behind links
  */
@@ -30,6 +31,7 @@ public record LiveOutcome(
         Way whole,
         Agents agents,
         @Nullable Messages messages,
+        @Nullable Published published,
         @Nullable Producers producers,
         @Nullable MiniCluster miniCluster) {
     /**
@@ -72,6 +74,15 @@ public record LiveOutcome(
             long badRows) {}
 
     /**
+     * Rows that agents have published on the sites' broker, beside those of the gateway.
+     *
+     * @param rows each counted as often as the gateway has it, and those that it has not
+     * @param again times that they have come once more
+     * @param difference null if they are those that the gateway has
+     */
+    public record Published(String topic, long rows, long again, @Nullable String difference) {}
+
+    /**
      * The Kafka producers of the sites, each in a JVM of its own.
      *
      * @param peakBytes resident memory of the largest; 0 if the system does not tell
@@ -86,6 +97,11 @@ public record LiveOutcome(
      * @param cpu for all lines, once it is warm
      */
     public record MiniCluster(long peakBytes, Duration cpu) {}
+
+    /** Whether rows are equal, of both ways and those that are published. */
+    public boolean isEqual() {
+        return difference == null && (published == null || published.difference() == null);
+    }
 
     /** Bytes of the job in halves over the link, both directions, per byte of the whole job's. */
     public double ratio() {

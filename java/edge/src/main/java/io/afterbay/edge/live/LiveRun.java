@@ -71,10 +71,12 @@ public final class LiveRun {
         Timeline timeline = Timeline.of(program, times(job, script), inputs, directory("timeline"));
         PlanJson plan = asFiles(job.source().name(), job.plan());
         PlanCut cut = program.cut(plan, script.local(), directory("cut"));
+        checkPublished(cut);
         LiveStage halves = stage("halves", script, timeline, inputs);
         LiveOutcome.Way inHalves;
         LiveOutcome.Agents agents;
         LiveOutcome.@Nullable Messages messages;
+        LiveOutcome.@Nullable Published published;
         try (LinkTrouble links = new LinkTrouble(options.play(), options.outage());
                 HalvesFeed feed =
                         new HalvesFeed(
@@ -88,6 +90,7 @@ public final class LiveRun {
             inHalves = halves.run(feed, links);
             agents = feed.usage();
             messages = feed.messages();
+            published = feed.published();
         }
         Whole whole =
                 options.whole() == WholeWay.MINI_CLUSTER
@@ -106,8 +109,23 @@ public final class LiveRun {
                 whole.way,
                 agents,
                 messages,
+                published,
                 whole.producers,
                 whole.cluster);
+    }
+
+    /** Parts are of no use to who lives at a site. */
+    private void checkPublished(PlanCut cut) throws CommandFailure {
+        LiveOptions.Messages messages = options.messages();
+        if (messages != null && messages.publish() != null && !cut.isFinal()) {
+            throw new CommandFailure(
+                    ("--publish %s is of rows that are final at a site, and those of this job are %s:"
+                                    + " no window has a column of --local %s in its key, or something"
+                                    + " else keeps it in the cloud; './afterbay edge plan' with the"
+                                    + " same --local says why")
+                            .formatted(
+                                    messages.publish(), cut.sent(), String.join(",", cut.local())));
+        }
     }
 
     /** What came out of the whole job. */

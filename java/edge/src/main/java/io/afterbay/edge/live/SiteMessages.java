@@ -6,9 +6,11 @@ import io.afterbay.command.CommandFailure;
 import io.afterbay.edge.mqtt.BrokerAddress;
 import io.afterbay.edge.mqtt.LinePublisher;
 import io.afterbay.edge.mqtt.LinePublisher.Topics;
+import io.afterbay.edge.mqtt.TopicReader;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.URI;
+import java.net.URLConnection;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -27,6 +29,8 @@ import org.jspecify.annotations.Nullable;
  * <pre>
  *   seen ── publisher ── afterbay/RUN/SITE ───── agent
  *                     `─ afterbay/RUN/SITE/end ─'   when the broker has everything
+ *
+ *   agent ── TOPIC ── reader   if rows are published, too
  * </pre>
  *
  * For one thread.
@@ -34,6 +38,11 @@ import org.jspecify.annotations.Nullable;
 final class SiteMessages implements AutoCloseable {
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final Duration PATIENCE = Duration.ofMinutes(4);
+
+    /** Whoever is asked answers at once, or not at all. */
+    private static final int ANSWER_MS = 1_000;
+
+    private static final long BETWEEN_ASKING_NS = Duration.ofMillis(500).toNanos();
 
     /** In the middle: what is lost at the end could be missed by chance. */
     private static final long LOST_LINE = 100;
@@ -43,8 +52,11 @@ final class SiteMessages implements AutoCloseable {
     private final String run = "run-" + UUID.randomUUID().toString().substring(0, 8);
     private final @Nullable Mosquitto mosquitto;
     private final BrokerAddress broker;
-    private final List<LinePublisher> publishers = new ArrayList<>();
+    private final Map<String, LinePublisher> publishers = new LinkedHashMap<>();
     private final Map<String, SupervisedProgram> agents = new LinkedHashMap<>();
+    private final LastMessages last;
+    private final @Nullable TopicReader reader;
+    private long askedNs = System.nanoTime();
 
     /**
      * Starts a broker if none is given.
@@ -58,8 +70,10 @@ final class SiteMessages implements AutoCloseable {
         BrokerAddress given = options.broker();
         this.mosquitto = given == null ? Mosquitto.start(options.mosquitto(), directory) : null;
         this.broker = mosquitto == null ? Objects.requireNonNull(given) : mosquitto.address();
+        this.last = new LastMessages(broker, options.patience(), System::nanoTime);
         try {
             LinePublisher.forget(broker, "afterbay-" + run);
+            this.reader = reader(options.publish());
         } catch (IOException e) {
             if (mosquitto != null) {
                 mosquitto.close();
@@ -69,7 +83,20 @@ final class SiteMessages implements AutoCloseable {
         }
     }
 
-    /** What the agent of a site is told of its input. */
+    /** Nothing waits for a reader that has not subscribed. */
+    private @Nullable TopicReader reader(@Nullable String topic)
+            throws IOException, InterruptedException {
+        return topic == null
+                ? null
+                : TopicReader.start(
+                        broker,
+                        "afterbay-%s-reader".formatted(run),
+                        topic,
+                        "afterbay/%s/published".formatted(run),
+                        options.patience());
+    }
+
+    /** What the agent of a site is told of its input, and of the broker. */
     List<String> agentArguments(String site) {
         Topics topics = topics(site);
         List<String> arguments =
@@ -87,6 +114,7 @@ final class SiteMessages implements AutoCloseable {
                                 "127.0.0.1:0"));
         add(arguments, "--sequence", options.sequence());
         add(arguments, "--by", options.by());
+        add(arguments, "--publish", options.publish());
         return arguments;
     }
 
@@ -119,15 +147,17 @@ final class SiteMessages implements AutoCloseable {
             awaitSubscription(agent.getKey(), agent.getValue());
         }
         for (String site : sites) {
-            publishers.add(publisher(site, Play.file(seen, site)));
+            publishers.put(site, publisher(site, Play.file(seen, site)));
         }
     }
 
     private LinePublisher publisher(String site, Path seen) {
         String sensor = clientId(site) + "-sensor";
+        Duration patience = options.patience();
         return options.losesOne() && publishers.isEmpty()
-                ? LinePublisher.startWithout(LOST_LINE, seen, broker, sensor, topics(site))
-                : LinePublisher.start(seen, broker, sensor, topics(site));
+                ? LinePublisher.startWithout(
+                        LOST_LINE, seen, broker, sensor, topics(site), patience)
+                : LinePublisher.start(seen, broker, sensor, topics(site), patience);
     }
 
     private void awaitSubscription(String site, SupervisedProgram agent)
@@ -139,7 +169,7 @@ final class SiteMessages implements AutoCloseable {
             if (agent.look()) {
                 throw new CommandFailure("agent-%s: has ended at its beginning".formatted(site));
             }
-            mqtt = ofBroker(agent);
+            mqtt = status(agent).path("mqtt");
             if (mqtt.path("brokerUp").asBoolean()) {
                 return;
             }
@@ -154,16 +184,20 @@ final class SiteMessages implements AutoCloseable {
                                 mqtt.path("brokerError").asText("it does not say why")));
     }
 
-    /** What an agent says of its broker; missing if it says nothing. */
-    private static JsonNode ofBroker(SupervisedProgram agent) throws IOException {
+    /** What an agent says of itself; missing if it says nothing. */
+    private static JsonNode status(SupervisedProgram agent) throws IOException {
         String first = agent.lineSoFar();
         if (first == null) {
             return JSON.missingNode();
         }
         // Of the process that is there now: another one listens somewhere else.
         String admin = JSON.readTree(first).path("admin").asText();
-        try (InputStream said = URI.create("http://" + admin + "/status").toURL().openStream()) {
-            return JSON.readTree(said).path("mqtt");
+        URLConnection connection =
+                URI.create("http://" + admin + "/status").toURL().openConnection();
+        connection.setConnectTimeout(ANSWER_MS);
+        connection.setReadTimeout(ANSWER_MS);
+        try (InputStream said = connection.getInputStream()) {
+            return JSON.readTree(said);
         } catch (IOException e) {
             // It has ended, and whoever looks at it hears why.
             return JSON.missingNode();
@@ -171,18 +205,27 @@ final class SiteMessages implements AutoCloseable {
     }
 
     /**
-     * @throws CommandFailure if what sites see will never be published
+     * @throws CommandFailure if what sites see will never be published, or never come to agents
      */
     void look() throws CommandFailure, IOException {
         if (mosquitto != null) {
             mosquitto.look();
         }
-        for (LinePublisher publisher : publishers) {
+        boolean isAll = true;
+        for (LinePublisher publisher : publishers.values()) {
             try {
                 publisher.check();
             } catch (IOException e) {
                 throw new CommandFailure("--mqtt: " + CommandFailure.reason(e), e);
             }
+            isAll &= publisher.isDone();
+        }
+        if (isAll && System.nanoTime() - askedNs > BETWEEN_ASKING_NS) {
+            for (Map.Entry<String, LinePublisher> site : publishers.entrySet()) {
+                JsonNode status = status(Objects.requireNonNull(agents.get(site.getKey())));
+                last.look(site.getKey(), status, site.getValue().published());
+            }
+            askedNs = System.nanoTime();
         }
     }
 
@@ -200,7 +243,7 @@ final class SiteMessages implements AutoCloseable {
             repeated += mqtt.path("repeatedRows").asLong();
             bad += mqtt.path("badRows").asLong();
         }
-        long published = publishers.stream().mapToLong(LinePublisher::published).sum();
+        long published = publishers.values().stream().mapToLong(LinePublisher::published).sum();
         return new LiveOutcome.Messages(
                 mosquitto == null ? broker.toString() : "mosquitto",
                 published,
@@ -210,10 +253,52 @@ final class SiteMessages implements AutoCloseable {
                 bad);
     }
 
+    /**
+     * What agents have published before they have ended; null if they were not asked to.
+     *
+     * @param files of the gateway
+     */
+    LiveOutcome.@Nullable Published published(Collection<Path> files)
+            throws CommandFailure, IOException, InterruptedException {
+        TopicReader rows = reader;
+        String topic = options.publish();
+        if (rows == null || topic == null) {
+            return null;
+        }
+        try {
+            Map<String, Integer> found = rows.end(options.patience());
+            return PublishedRows.beside(files).compare(topic, found, unpublished());
+        } catch (IOException e) {
+            throw new CommandFailure(
+                    ("--publish %s: what agents have published there cannot be read from %s: %s."
+                                    + " Start the broker, and run again")
+                            .formatted(topic, broker, CommandFailure.reason(e)),
+                    e);
+        }
+    }
+
+    /**
+     * Why rows may be missing, as agents that have ended tell it; empty if they know of nothing.
+     */
+    private String unpublished() throws IOException {
+        Map<String, Long> counts = new LinkedHashMap<>();
+        for (SupervisedProgram agent : agents.values()) {
+            JsonNode publish = JSON.readTree(agent.lastLine()).path("publish");
+            for (String count : List.of("droppedRows", "refusedRows", "waitingRows")) {
+                counts.merge(count, publish.path(count).asLong(), Long::sum);
+            }
+        }
+        counts.values().removeIf(count -> count == 0);
+        return counts.isEmpty() ? "" : "agents say " + counts;
+    }
+
     /** Agents have ended before. */
     @Override
     public void close() {
-        publishers.forEach(LinePublisher::close);
+        publishers.values().forEach(LinePublisher::close);
+        if (reader != null) {
+            reader.close();
+        }
         if (mosquitto != null) {
             mosquitto.close();
             return;

@@ -27,9 +27,6 @@ public final class LinePublisher implements AutoCloseable {
     private static final long RETRY_MS = 200;
     private static final long NONE = -1;
 
-    /** A broker that has acknowledged nothing for so long, on any connection, is gone. */
-    private static final Duration PATIENCE = Duration.ofMinutes(4);
-
     private final Topics topics;
     private final Path file;
     private final BrokerAddress broker;
@@ -38,6 +35,7 @@ public final class LinePublisher implements AutoCloseable {
     private final Duration patience;
     private final Thread thread;
     private volatile long published;
+    private volatile boolean done;
     private volatile boolean closed;
     private volatile @Nullable IOException failure;
 
@@ -58,8 +56,7 @@ public final class LinePublisher implements AutoCloseable {
         }
     }
 
-    /** For tests; see {@link #start}. */
-    LinePublisher(
+    private LinePublisher(
             Path file,
             BrokerAddress broker,
             String clientId,
@@ -82,10 +79,12 @@ public final class LinePublisher implements AutoCloseable {
      *
      * @param file a {@link GrowingFile}; it need not be there yet
      * @param clientId of nobody else at this broker
+     * @param patience a broker that has acknowledged nothing for so long, on any connection, is
+     *     gone
      */
     public static LinePublisher start(
-            Path file, BrokerAddress broker, String clientId, Topics topics) {
-        return startWithout(NONE, file, broker, clientId, topics);
+            Path file, BrokerAddress broker, String clientId, Topics topics, Duration patience) {
+        return startWithout(NONE, file, broker, clientId, topics, patience);
     }
 
     /**
@@ -94,13 +93,23 @@ public final class LinePublisher implements AutoCloseable {
      * @param line its number, from 0
      */
     public static LinePublisher startWithout(
-            long line, Path file, BrokerAddress broker, String clientId, Topics topics) {
-        return new LinePublisher(file, broker, clientId, topics, line, PATIENCE);
+            long line,
+            Path file,
+            BrokerAddress broker,
+            String clientId,
+            Topics topics,
+            Duration patience) {
+        return new LinePublisher(file, broker, clientId, topics, line, patience);
     }
 
     /** Lines that the broker has acknowledged. */
     public long published() {
         return published;
+    }
+
+    /** Whether the broker has acknowledged everything, and that nothing more comes. */
+    public boolean isDone() {
+        return done;
     }
 
     /**
@@ -135,12 +144,16 @@ public final class LinePublisher implements AutoCloseable {
                 connection.publish(Topics.bytes(topics.end()), new byte[0]);
                 connection.flush();
                 connection.takeAcknowledgement();
+                done = true;
                 connection.disconnect();
             }
             return true;
         } catch (MqttConnection.Refused e) {
             throw e;
         } catch (IOException e) {
+            if (done) {
+                return true;
+            }
             giveUpInTime(e);
             return false;
         }
@@ -153,8 +166,13 @@ public final class LinePublisher implements AutoCloseable {
             lostSinceNs = now;
         } else if (now - since > patience.toNanos()) {
             throw new IOException(
-                    "the broker has taken nothing for %d s: %s"
-                            .formatted(patience.toSeconds(), CommandFailure.reason(reason)),
+                    ("the broker has taken nothing for %d s, and not all of %s is there (%,d"
+                                    + " messages are): %s. Start the broker, and run again")
+                            .formatted(
+                                    patience.toSeconds(),
+                                    topics.lines(),
+                                    published,
+                                    CommandFailure.reason(reason)),
                     reason);
         }
     }

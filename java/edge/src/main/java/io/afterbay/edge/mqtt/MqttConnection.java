@@ -18,13 +18,16 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A connection to a broker that publishes with QoS 1 (MQTT 3.1.1), and has no session.
+ * A connection to a broker that publishes with QoS 1 (MQTT 3.1.1), and has no session; or one that
+ * reads, and has a session.
  *
  * <pre>
- *   CONNECT     0x10  length  "MQTT" 4  clean session  keep alive (none)  client id
+ *   CONNECT     0x10  length  "MQTT" 4  clean session or not  keep alive (none)  client id
  *   CONNACK     0x20  2       session present  code
  *   PUBLISH     0x32  length  topic  packet id u16  payload
  *   PUBACK      0x40  2       packet id u16
+ *   SUBSCRIBE   0x82  length  packet id u16  (topic  QoS)...
+ *   SUBACK      0x90  length  packet id u16  (QoS or 0x80)...
  *   DISCONNECT  0xE0  0
  * </pre>
  *
@@ -34,7 +37,12 @@ final class MqttConnection implements AutoCloseable {
     private static final int CONNECT = 0x10;
     private static final int CONNACK = 0x20;
     private static final int PUBLISH_ONCE_AT_LEAST = 0x32;
+    private static final int PUBLISH = 0x30;
+    private static final int RETAINED = 0x01;
+    private static final int QOS = 0x06;
     private static final int PUBACK = 0x40;
+    private static final int SUBSCRIBE = 0x82;
+    private static final int SUBACK = 0x90;
     private static final int DISCONNECT = 0xE0;
 
     private static final int LEVEL = 4; // 3.1.1
@@ -63,6 +71,21 @@ final class MqttConnection implements AutoCloseable {
      * @throws Refused if the broker does not want this client, or is none
      */
     static MqttConnection open(BrokerAddress broker, String clientId) throws IOException {
+        return open(broker, clientId, CLEAN_SESSION);
+    }
+
+    /**
+     * Connects, and goes on with the session that the broker may have of this client, which it
+     * keeps when the connection is lost.
+     *
+     * @throws Refused if the broker does not want this client, or is none
+     */
+    static MqttConnection resume(BrokerAddress broker, String clientId) throws IOException {
+        return open(broker, clientId, 0);
+    }
+
+    private static MqttConnection open(BrokerAddress broker, String clientId, int session)
+            throws IOException {
         InetSocketAddress address = new InetSocketAddress(broker.host(), broker.port());
         if (address.isUnresolved()) {
             throw new UnknownHostException("there is no host " + broker.host());
@@ -73,7 +96,7 @@ final class MqttConnection implements AutoCloseable {
             socket.setTcpNoDelay(true);
             socket.setSoTimeout(PATIENCE_MS);
             MqttConnection connection = new MqttConnection(socket);
-            connection.connect(clientId);
+            connection.connect(clientId, session);
             return connection;
         } catch (IOException e) {
             socket.close();
@@ -90,13 +113,13 @@ final class MqttConnection implements AutoCloseable {
         }
     }
 
-    private void connect(String clientId) throws IOException {
+    private void connect(String clientId, int session) throws IOException {
         byte[] id = clientId.getBytes(StandardCharsets.UTF_8);
         out.writeByte(CONNECT);
         writeLength(2 + 4 + 1 + 1 + 2 + 2 + id.length);
         writeText("MQTT".getBytes(StandardCharsets.UTF_8));
         out.writeByte(LEVEL);
-        out.writeByte(CLEAN_SESSION);
+        out.writeByte(session);
         out.writeShort(0);
         writeText(id);
         out.flush();
@@ -178,6 +201,91 @@ final class MqttConnection implements AutoCloseable {
             throw new Refused(
                     "the broker acknowledges packet %d, which is not there".formatted(id));
         }
+    }
+
+    /**
+     * Asks for the messages of topics, and waits until the broker has granted them. Messages may
+     * come before that, of a session; they are in what is returned.
+     *
+     * @throws Refused if the broker does not, or only with QoS 0
+     */
+    List<Message> subscribe(List<byte[]> topics) throws IOException {
+        out.writeByte(SUBSCRIBE);
+        writeLength(2 + topics.stream().mapToInt(topic -> 2 + topic.length + 1).sum());
+        out.writeShort(freeId());
+        for (byte[] topic : topics) {
+            writeText(topic);
+            out.writeByte(1);
+        }
+        out.flush();
+        List<Message> messages = new ArrayList<>();
+        for (int type = read(); type != SUBACK; type = read()) {
+            messages.add(message(type));
+        }
+        byte[] granted = bytes(length());
+        for (int i = 0; i < topics.size(); i++) {
+            if (granted.length != 2 + topics.size() || granted[2 + i] != 1) {
+                throw new Refused(
+                        "the broker does not grant the topic %s with QoS 1"
+                                .formatted(new String(topics.get(i), StandardCharsets.UTF_8)));
+            }
+        }
+        return messages;
+    }
+
+    /**
+     * What somebody has published.
+     *
+     * @param id to acknowledge it by; 0 if it has QoS 0
+     * @param isRetained whether it was there before anybody asked for it
+     */
+    record Message(String topic, byte[] payload, int id, boolean isRetained) {}
+
+    /** The next message, of which {@link #awaitAnswer} has said that it has begun to come. */
+    Message takeMessage() throws IOException {
+        return message(read());
+    }
+
+    private Message message(int type) throws IOException {
+        if ((type & 0xF0) != PUBLISH) {
+            throw new Refused("the broker sends a packet 0x%02x, not a message".formatted(type));
+        }
+        int length = length();
+        byte[] topic = bytes(read() << 8 | read());
+        boolean hasId = (type & QOS) != 0;
+        int id = hasId ? read() << 8 | read() : 0;
+        byte[] payload = bytes(length - 2 - topic.length - (hasId ? 2 : 0));
+        return new Message(
+                new String(topic, StandardCharsets.UTF_8), payload, id, (type & RETAINED) != 0);
+    }
+
+    /** Says that a message need not come again. */
+    void acknowledge(Message message) throws IOException {
+        if (message.id != 0) {
+            out.writeByte(PUBACK);
+            out.writeByte(2);
+            out.writeShort(message.id);
+            out.flush();
+        }
+    }
+
+    private int length() throws IOException {
+        int length = 0;
+        for (int shift = 0; ; shift += 7) {
+            int one = read();
+            length |= (one & 0x7F) << shift;
+            if (one < 0x80) {
+                return length;
+            }
+        }
+    }
+
+    private byte[] bytes(int count) throws IOException {
+        byte[] bytes = count < 0 ? new byte[0] : in.readNBytes(count);
+        if (bytes.length != count) {
+            throw new EOFException("the other side has closed the connection within a message");
+        }
+        return bytes;
     }
 
     /** Says that it goes. */

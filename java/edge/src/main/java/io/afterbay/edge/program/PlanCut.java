@@ -40,6 +40,11 @@ public record PlanCut(JsonNode report, Path lower, PlanJson upper, List<String> 
         return report.path("pipelines").path(0).path("watermark").asBoolean();
     }
 
+    /** Whether rows are final at the sites. */
+    public boolean isFinal() {
+        return sent().equals("final");
+    }
+
     /** What leaves the sites: raw, filtered, projected, partial or final rows. */
     public String sent() {
         return report.path("pipelines").path(0).path("rows").asText();

@@ -24,7 +24,8 @@ class SiteMessagesTest {
     @TempDir Path directory;
 
     private SiteMessages messages(BrokerAddress broker) throws Exception {
-        Messages options = new Messages(broker, null, "seq", null, false);
+        Messages options =
+                new Messages(broker, null, "seq", null, null, Messages.USUAL_PATIENCE, false);
         return new SiteMessages(options, SITES, directory);
     }
 

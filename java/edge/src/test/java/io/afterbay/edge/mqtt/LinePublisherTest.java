@@ -29,6 +29,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 @Timeout(300)
 class LinePublisherTest {
     private static final Topics TOPICS = new Topics("sites/a", "sites/a/end");
+    private static final Duration PATIENCE = Duration.ofMinutes(4);
 
     @TempDir Path directory;
     private ScriptedBroker broker;
@@ -46,7 +47,7 @@ class LinePublisherTest {
     }
 
     private LinePublisher publisher() {
-        return LinePublisher.start(file, broker.address(), "a-sensor", TOPICS);
+        return LinePublisher.start(file, broker.address(), "a-sensor", TOPICS, PATIENCE);
     }
 
     private void append(String text) throws IOException {
@@ -77,8 +78,10 @@ class LinePublisherTest {
             Await.until("an acknowledgement is taken", () -> publisher.published() == 1);
             client.acknowledge(2);
             assertThat(client.message()).isEqualTo(new Message(TOPICS.end(), 3, ""));
+            assertThat(publisher.isDone()).isFalse();
             client.acknowledge(3);
             client.end();
+            assertThat(publisher.isDone()).isTrue();
             assertThat(publisher.published()).isEqualTo(2);
             publisher.check();
         }
@@ -202,7 +205,8 @@ class LinePublisherTest {
         Path folder = Files.createDirectory(directory.resolve("folder"));
         Files.createFile(folder.resolve("which has bytes"));
         try (LinePublisher unreadable =
-                        LinePublisher.start(folder, broker.address(), "b-sensor", TOPICS);
+                        LinePublisher.start(
+                                folder, broker.address(), "b-sensor", TOPICS, PATIENCE);
                 Client client = broker.accept()) {
             client.welcome();
             assertFails(unreadable, folder.toString());
@@ -213,8 +217,13 @@ class LinePublisherTest {
     void aBrokerThatIsGoneIsNotWaitedForWithoutEnd() throws Exception {
         broker.close();
         try (LinePublisher publisher =
-                new LinePublisher(file, broker.address(), "a", TOPICS, -1, Duration.ZERO)) {
-            assertFails(publisher, "the broker has taken nothing for 0 s: Connection refused");
+                LinePublisher.start(file, broker.address(), "a", TOPICS, Duration.ZERO)) {
+            assertFails(
+                    publisher,
+                    broker.address()
+                            + ": the broker has taken nothing for 0 s, and not all of sites/a is"
+                            + " there (0 messages are): Connection refused. Start the broker");
+            assertThat(publisher.isDone()).isFalse();
         }
     }
 
