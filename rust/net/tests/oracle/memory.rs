@@ -127,11 +127,12 @@ impl Memory {
         assert!(said.status.success(), "{said:?}; {:#}", self.status());
     }
 
-    /// As `net demote`, without a wait for the answer: what a process has goes back.
+    /// As `net demote`, without a wait until it is so: what a process has goes back. Its library tells the agent of itself on its own
+    /// time, and is told only then.
     pub(crate) fn begin_to_demote(&self, process: u32) -> AgentClient {
         let group = "default".parse().unwrap();
         let mut agent = AgentClient::connect(&self.directory().join("agent.sock"), &group).unwrap();
-        agent.demote(process, 0).unwrap();
+        Wait::block("its library is told", || agent.demote(process, 0).unwrap() > 0);
         agent
     }
 
