@@ -265,7 +265,7 @@ impl Replica {
     /// heard, it is no news, whoever shows it and when.
     pub(crate) fn hear_of_lost(&mut self, core: &Core, shown: &Position) {
         let is_known = self.note_lost(core, shown.epoch);
-        if !self.settled && !(is_known && core.rules.settled) {
+        if !(self.settled || is_known && core.rules.settled) {
             self.doubt(core);
         }
     }

@@ -44,9 +44,9 @@ const REGRESSIONS: &[u64] = &[
     1650,
     // A disk that was lost was back, empty, before it was asked what it had forgotten.
     6396,
-    // Two nodes had been put back and were started again; a backup of the third one put all of them in doubt.
-    7840, // What a log knew of its own past was forgotten with the tokens.
-    694,
+    // Nodes that had been put back were started again, and a backup of another one put all of them in doubt; in the second one,
+    // what a log knew of its own past had been forgotten with its tokens.
+    7840, 694,
     // A node was cut off and lost its disk; the backup of it had what nobody had taken over from it.
     2938, 7167,
 ];
@@ -75,7 +75,7 @@ fn nothing_is_broken() {
     least(swept.faults.total(), 3);
     for &kind in FaultKind::ALL {
         let count = swept.faults.of(kind);
-        assert!(100 * count >= seeds, "{kind} happened {count} times in {seeds} seeds");
+        assert!(200 * count >= seeds, "{kind} happened {count} times in {seeds} seeds");
     }
 }
 
