@@ -125,7 +125,17 @@ class ReplayRunTest {
     /** Beside busy processes one like that hardly starts: it need not. */
     @Test
     void itsProcessLeavesMostToOthersByDefault() throws Exception {
-        Process replay = start("traffic-jam", "--from", "@" + FROM, "--id", ID, "--memory", "1g");
+        Process replay =
+                start(
+                        "traffic-jam",
+                        "--from",
+                        "@" + FROM,
+                        "--id",
+                        ID,
+                        "--memory",
+                        "1g",
+                        "--work-dir",
+                        directory.resolve("work").toString());
         int less = OS.current() == OS.LINUX ? nice(ProcessHandle.current()) + 10 : 0;
         // Before it, the command starts a JVM that tries its options.
         Await.until(
@@ -142,6 +152,7 @@ class ReplayRunTest {
         assertThat(verb("status", ID).out()).contains(", nice 10");
         assertThat(status().at("/priority/nice").asInt()).isEqualTo(10);
         replay.descendants().forEach(ProcessHandle::destroyForcibly);
+        Await.until("the command ends", () -> !replay.isAlive());
     }
 
     @Test
