@@ -79,6 +79,8 @@ mod tests {
     /// Its number would be another connection's, which the service would send bytes to.
     #[test]
     fn a_descriptor_is_not_closed_while_the_service_uses_it() {
+        // As the library does when it begins.
+        process::note();
         let socket = Socket::new();
         let at = slot::open(socket.fd(), true, 32).unwrap();
         let (begun, is_closed) = (AtomicBool::new(false), AtomicBool::new(false));
