@@ -23,6 +23,13 @@ impl Debug for Brief<&BlobId> {
     }
 }
 
+impl Debug for Brief<&(BlobId, u32)> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let (id, life) = self.0;
+        write!(f, "{id} life {life}")
+    }
+}
+
 impl Debug for Brief<&PartitionId> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.0.0)
@@ -141,7 +148,7 @@ impl Debug for Request {
             Request::Known { id } => write!(f, "Known {id}"),
             Request::Read { id, range, .. } => write!(f, "Read {id} {range:?}"),
             Request::Changes(since) => write!(f, "Changes {:?}", all(since)),
-            Request::Holds { ids, .. } => write!(f, "Holds {:?}", all(ids)),
+            Request::Holds { lives, .. } => write!(f, "Holds {:?}", all(lives)),
             Request::Fetch { ids, .. } => write!(f, "Fetch {:?}", all(ids)),
         }
     }
@@ -173,10 +180,10 @@ impl Debug for StoreOperation {
             StoreOperation::Read { id, range, .. } => write!(f, "Read {id} {range:?}"),
             StoreOperation::Changes { from, limit } => write!(f, "Changes {limit} from {from} on"),
             StoreOperation::Missing { ids, .. } => write!(f, "Missing {:?}", all(ids)),
-            StoreOperation::Holds { ids } => write!(f, "Holds {:?}", all(ids)),
+            StoreOperation::Holds { lives } => write!(f, "Holds {:?}", all(lives)),
             StoreOperation::Export { ids, .. } => write!(f, "Export {:?}", all(ids)),
-            StoreOperation::Expel { ids, time_ms } => {
-                write!(f, "Expel {:?} at {time_ms}", all(ids))
+            StoreOperation::Expel { lives, time_ms } => {
+                write!(f, "Expel {:?} at {time_ms}", all(lives))
             }
             StoreOperation::SaveTokens { tokens, sync } => {
                 let of = tokens.of.iter().map(|(node, token)| (node.as_str(), Brief(token)));

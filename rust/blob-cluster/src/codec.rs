@@ -186,8 +186,8 @@ variants! {
         2 => Known { id },
         3 => Read { id, range, also_deleted },
         4 => Changes(since),
-        // 5 was the same without the epoch.
-        7 => Holds { partition, epoch, ids },
+        // 5 was the same without epoch and lives.
+        7 => Holds { partition, epoch, lives },
         6 => Fetch { partition, ids, bytes_max },
     }
     Reply {
@@ -494,7 +494,7 @@ mod tests {
             Body::Request(Request::Holds {
                 partition: PartitionId(1),
                 epoch: Uuid::from_u128(9),
-                ids: vec![id(1), id(2)],
+                lives: vec![(id(1), 0), (id(2), 3)],
             }),
             Body::Request(Request::Fetch {
                 partition: PartitionId(1),

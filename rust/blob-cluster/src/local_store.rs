@@ -91,12 +91,12 @@ impl LocalStore {
                 let missing = partition.missing_unless_expired(&ids, expired_before_ms);
                 StoreAnswer::Missing(missing.map_err(Refusal::from))
             }
-            StoreOperation::Holds { ids } => StoreAnswer::Holds(holds(partition, ids)),
+            StoreOperation::Holds { lives } => StoreAnswer::Holds(holds(partition, lives)),
             StoreOperation::Export { ids, bytes_max } => {
                 StoreAnswer::Exported(export(partition, ids, bytes_max))
             }
-            StoreOperation::Expel { ids, time_ms } => {
-                StoreAnswer::Applied(expel(partition, ids, time_ms))
+            StoreOperation::Expel { lives, time_ms } => {
+                StoreAnswer::Applied(expel(partition, lives, time_ms))
             }
             StoreOperation::SaveTokens { tokens, sync } => {
                 StoreAnswer::Saved(self.save(partition, tokens, sync))
@@ -270,10 +270,11 @@ fn known(partition: &Partition, id: BlobId) -> Result<Vec<Record>, Refusal> {
 }
 
 /// Which blobs anything is known of. As long as records are lost here, nobody knows what they said: it may be any of these.
-fn holds(partition: &Partition, ids: Vec<BlobId>) -> Result<Vec<bool>, Refusal> {
+fn holds(partition: &Partition, lives: Vec<(BlobId, u32)>) -> Result<Vec<bool>, Refusal> {
     let mut holds = Vec::new();
-    for id in ids {
-        holds.push(!known(partition, id)?.is_empty());
+    for (id, life) in lives {
+        let records = known(partition, id)?;
+        holds.push(!records.is_empty() && life_of(&records).0 >= life);
     }
     if holds.contains(&false) && partition.lossy_segments()? > 0 {
         holds.fill(true);
@@ -358,14 +359,18 @@ fn export(partition: &Partition, ids: Vec<BlobId>, bytes_max: usize) -> Vec<Foun
     found
 }
 
-fn expel(partition: &Partition, ids: Vec<BlobId>, time_ms: u64) -> Vec<Result<(), Refusal>> {
+fn expel(
+    partition: &Partition,
+    lives: Vec<(BlobId, u32)>,
+    time_ms: u64,
+) -> Vec<Result<(), Refusal>> {
     let mut deletes = Vec::new();
-    for id in ids {
+    for (id, forgotten) in lives {
         match known(partition, id) {
             Ok(records) => {
                 let (life, is_deleted) = life_of(&records);
                 let kind = RecordKind::Delete;
-                if !is_deleted {
+                if !is_deleted && life <= forgotten {
                     deletes.push(Record { id, kind, life, time_ms, expires_ms: 0, content: None });
                 }
             }

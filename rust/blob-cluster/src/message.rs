@@ -67,14 +67,14 @@ pub enum Request {
     },
     /// What is new in partitions that both nodes have: the first phase of replication.
     Changes(Vec<Since>),
-    /// Which blobs the node knows anything of.
+    /// Which blobs the node knows, in that life or a later one.
     Holds {
         /// Their partition.
         partition: PartitionId,
         /// The epoch of the log that they were compared with: no other one is to answer.
         epoch: Uuid,
-        /// The blobs.
-        ids: Vec<BlobId>,
+        /// The blobs, each with a life.
+        lives: Vec<(BlobId, u32)>,
     },
     /// All that is known of some blobs, with their content: the second phase of replication.
     Fetch {
@@ -296,9 +296,8 @@ impl Request {
         match self {
             Request::Write { records, .. } => records_bytes(records),
             Request::Changes(since) => since.len() * 128,
-            Request::Holds { ids, .. } | Request::Fetch { ids, .. } => {
-                ids.len() * size_of::<BlobId>()
-            }
+            Request::Holds { lives, .. } => lives.len() * size_of::<(BlobId, u32)>(),
+            Request::Fetch { ids, .. } => ids.len() * size_of::<BlobId>(),
             Request::Known { .. } | Request::Read { .. } => size_of::<BlobId>(),
         }
     }

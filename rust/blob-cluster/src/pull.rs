@@ -17,10 +17,13 @@
 //! - A token is saved when all that it stands for is synced. It goes with the next request, and so tells the source which
 //!   tombstones this replica does not need any more.
 //! - If the source does not take the token, all is compared: first what the source has, then which own records it does *not*
-//!   have although it had taken them over once. Those are deleted: their tombstones are gone, and a merge would bring them back.
+//!   have although it had taken them over once. Those are deleted: their tombstones are gone, and a merge would bring them back. Each
+//!   life of a blob is looked at: a peer that was put back itself may know of an earlier one.
+
+use std::collections::BTreeMap;
 
 use afterbay_blob_format::{BlobId, PartitionId, RecordKind};
-use afterbay_blob_store::{Durability, Record};
+use afterbay_blob_store::{Change, Durability, Record};
 
 use crate::core::{Core, Owner, StoreOwner};
 use crate::identity::NodeId;
@@ -296,9 +299,9 @@ impl Replica {
             (Step::Fetching(ids), Reply::Fetched(Ok(fetched))) => {
                 self.on_fetched(core, node, ids, fetched);
             }
-            (Step::Holding(ids), Reply::Holds(Ok(holds))) if holds.len() == ids.len() => {
-                let forgotten = ids.into_iter().zip(holds).filter(|(_, holds)| !holds);
-                self.expel(core, node, forgotten.map(|(id, _)| id).collect());
+            (Step::Holding(lives), Reply::Holds(Ok(holds))) if holds.len() == lives.len() => {
+                let forgotten = lives.into_iter().zip(holds).filter(|(_, holds)| !holds);
+                self.expel(core, node, forgotten.map(|(life, _)| life).collect());
             }
             _ => self.pull_failed(core, node),
         }
@@ -412,31 +415,37 @@ impl Replica {
         let (covered, epoch) = (compare.covered, compare.cursor.epoch);
         let end = if page.changes.is_empty() { covered } else { page.next_sequence };
         compare.own_next = Some(end);
-        let puts = page
-            .changes
-            .iter()
-            .filter(|change| change.sequence < covered && change.kind == RecordKind::Put);
-        let ids = ids_of(puts);
-        if ids.is_empty() {
+        // A put begins a life, and so does an undelete: a peer that has known the first one only has forgotten the second.
+        let mut lives = BTreeMap::new();
+        let begins = |change: &&Change| {
+            change.sequence < covered
+                && matches!(change.kind, RecordKind::Put | RecordKind::Undelete)
+        };
+        for change in page.changes.iter().filter(begins) {
+            let last = lives.entry(change.id).or_insert(change.life);
+            *last = change.life.max(*last);
+        }
+        let lives: Vec<_> = lives.into_iter().collect();
+        if lives.is_empty() {
             self.compare_own(core, node);
         } else if core.detector.ask(node, core.now.mono_ms) {
-            peer.step = Step::Holding(ids.clone());
-            let request = Request::Holds { partition: self.partition, epoch, ids };
+            peer.step = Step::Holding(lives.clone());
+            let request = Request::Holds { partition: self.partition, epoch, lives };
             core.ask(node, request, Owner::Pull(self.partition));
         } else {
             self.pull_failed(core, node);
         }
     }
 
-    fn expel(&mut self, core: &mut Core, node: &NodeId, ids: Vec<BlobId>) {
-        if ids.is_empty() {
+    fn expel(&mut self, core: &mut Core, node: &NodeId, lives: Vec<(BlobId, u32)>) {
+        if lives.is_empty() {
             self.compare_own(core, node);
             return;
         }
         tracing::warn!(
-            partition = %self.partition, %node, blobs = ids.len(), "deleted here: deleted while this replica was away"
+            partition = %self.partition, %node, blobs = lives.len(), "deleted here: deleted while this replica was away"
         );
-        let operation = StoreOperation::Expel { ids, time_ms: core.now.wall_ms };
+        let operation = StoreOperation::Expel { lives, time_ms: core.now.wall_ms };
         self.ask_store(core, node, operation, Step::Expelling);
     }
 

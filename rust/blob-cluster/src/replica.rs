@@ -109,8 +109,8 @@ pub(crate) enum Step {
     Saving,
     /// The store is asked for its own records, to compare them.
     Own,
-    /// The peer is asked which of them it knows.
-    Holding(Vec<BlobId>),
+    /// The peer is asked which of them it knows, in that life or a later one.
+    Holding(Vec<(BlobId, u32)>),
     /// The store deletes those that the peer has known and forgotten.
     Expelling,
 }

@@ -88,7 +88,7 @@ pub(crate) fn serve(
             let range = range.start..end;
             (StoreOperation::Read { id, range, also_deleted }, Served::Read(id))
         }
-        Request::Holds { ids, .. } => (StoreOperation::Holds { ids }, Served::Holds),
+        Request::Holds { lives, .. } => (StoreOperation::Holds { lives }, Served::Holds),
         Request::Fetch { ids, bytes_max, .. } => {
             let bytes_max = bytes_max.min(core.options.fetch_bytes_max);
             (StoreOperation::Export { ids, bytes_max }, Served::Fetch)

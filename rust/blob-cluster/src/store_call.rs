@@ -59,10 +59,10 @@ pub enum StoreOperation {
         /// Nor expired before, in milliseconds since 1970.
         expired_before_ms: u64,
     },
-    /// Of which blobs anything is known.
+    /// Which blobs are known, in that life or a later one.
     Holds {
-        /// The blobs.
-        ids: Vec<BlobId>,
+        /// The blobs, each with a life.
+        lives: Vec<(BlobId, u32)>,
     },
     /// All that is known of blobs.
     Export {
@@ -71,10 +71,10 @@ pub enum StoreOperation {
         /// The answer ends with the one that reaches this size.
         bytes_max: usize,
     },
-    /// Deletes blobs that all others have forgotten, in the life that they have.
+    /// Deletes what another one has known and forgotten. A blob that has begun a later life stays.
     Expel {
-        /// The blobs.
-        ids: Vec<BlobId>,
+        /// The blobs, each with the life that is forgotten.
+        lives: Vec<(BlobId, u32)>,
         /// When.
         time_ms: u64,
     },

@@ -509,3 +509,38 @@ fn a_log_that_was_put_back_once_is_in_doubt_again(seed: u64, rules: &Rules) -> b
 fn a_log_that_was_put_back_is_in_doubt_once() {
     control("settled", 4, a_log_that_was_put_back_once_is_in_doubt_again);
 }
+
+/// A blob is deleted in its second life, and all forget that. n2 is put back to its first life, and hears that it is over; then n1 is
+/// put back to its second one, of which n2 has known.
+#[test]
+fn a_life_that_was_forgotten_does_not_come_back() {
+    for seed in 0..4 {
+        let mut cluster = cluster(seed, &Rules::default(), &[&[1, 2]]);
+        let id = cluster.put(&n(1), vec![9; 8_000]);
+        fill(&mut cluster);
+        cluster.quiet();
+        let first = cluster.backup(&n(2));
+        cluster.done(&n(1), delete(id));
+        cluster.done(&n(1), undelete(id));
+        fill(&mut cluster);
+        cluster.quiet();
+        let second = cluster.backup(&n(1));
+        cluster.done(&n(1), delete(id));
+        for _ in 0..2 {
+            fill(&mut cluster);
+            cluster.run_ms(20_000);
+        }
+        for node in [1, 2] {
+            let known = cluster.partition(&n(node), id.partition).known(id).unwrap();
+            assert_eq!(known, [], "seed {seed}, n{node}");
+        }
+        for (node, backup) in [(2, first), (1, second)] {
+            cluster.kill(&n(node));
+            cluster.restore(&n(node), backup);
+            cluster.start(&n(node));
+            cluster.quiet();
+            let body = cluster.said(&n(node), id).body;
+            assert!(body.is_none(), "seed {seed}: n{node} was put back");
+        }
+    }
+}

@@ -49,7 +49,7 @@ pub(crate) fn message_seeds() -> Vec<Vec<u8>> {
         Body::Request(Request::Known { id: ID }),
         Body::Request(Request::Read { id: ID, range: 1..9, also_deleted: false }),
         Body::Request(Request::Changes(vec![since])),
-        Body::Request(Request::Holds { partition, epoch: cursor.epoch, ids: ids.clone() }),
+        Body::Request(Request::Holds { partition, epoch: cursor.epoch, lives: vec![(ID, 2)] }),
         Body::Request(Request::Fetch { partition, ids, bytes_max: 1 << 20 }),
         Body::Reply(Reply::Written(Err(Refusal::Deleted { life: 2 }))),
         Body::Reply(Reply::Known(Ok(vec![record()]))),
