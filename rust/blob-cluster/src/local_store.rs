@@ -269,7 +269,7 @@ fn known(partition: &Partition, id: BlobId) -> Result<Vec<Record>, Refusal> {
     Ok(records)
 }
 
-/// Which blobs anything is known of. As long as records are lost here, nobody knows what they said: it may be any of these.
+/// Which blobs are known, in that life or a later one. As long as records are lost here, nobody knows what they said: it may be any of these.
 fn holds(partition: &Partition, lives: Vec<(BlobId, u32)>) -> Result<Vec<bool>, Refusal> {
     let mut holds = Vec::new();
     for (id, life) in lives {

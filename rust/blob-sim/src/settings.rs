@@ -66,6 +66,9 @@ pub struct Settings {
     pub(crate) loses_node: bool,
 }
 
+/// The weight of a fault that happens about ten times as often as all others together.
+const OFTEN: u64 = 300;
+
 impl Settings {
     /// Those of a seed.
     pub fn of(seed: u64) -> Self {
@@ -129,7 +132,7 @@ impl Settings {
         self.network = NetworkSettings::calm();
         self.fault_every = Duration::from_millis(400);
         self.down_mean = Duration::from_millis(200);
-        self.faults = vec![(FaultKind::Restore, 6), (FaultKind::Kill, 3)];
+        self.faults.extend([(FaultKind::Restore, OFTEN), (FaultKind::Kill, OFTEN / 2)]);
     }
 
     /// Disks are lost so quickly that what was meant for one comes to the next one.
@@ -138,7 +141,11 @@ impl Settings {
         self.network.delay_mean = Duration::from_millis(20);
         self.fault_every = Duration::from_millis(150);
         self.down_mean = Duration::from_millis(30);
-        self.faults = vec![(FaultKind::LostDisk, 1)];
+        self.faults.extend([
+            (FaultKind::LostDisk, OFTEN),
+            (FaultKind::CutOneWay, 30),
+            (FaultKind::Join, 60),
+        ]);
     }
 
     /// Little is synced before it is acknowledged; nodes lose their power when nobody has reached them for a while.
@@ -297,7 +304,7 @@ mod tests {
         for &kind in FaultKind::ALL {
             let with = |settings: &&Settings| settings.faults.iter().any(|(one, _)| *one == kind);
             let count = all.iter().filter(with).count();
-            assert!((90..650).contains(&count), "{kind}: {count} of 1000");
+            assert!((130..650).contains(&count), "{kind}: {count} of 1000");
         }
         assert!(all.iter().any(|settings| settings.faults.len() <= 2));
     }

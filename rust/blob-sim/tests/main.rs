@@ -15,19 +15,19 @@ const CONTROL_SEEDS: u64 = 500;
 /// A seed that finds each rule left out. It moves when what is drawn from a seed changes: `--seeds 500 --without RULE` says where
 /// to.
 const FOUND: &[(&str, u64)] = &[
-    ("sync_before_token", 40),
-    ("horizon", 24),
+    ("sync_before_token", 121),
+    ("horizon", 3),
     ("stamp", 1),
-    ("incarnation", 8),
-    ("epoch", 268),
+    ("incarnation", 1),
+    ("epoch", 1),
     ("former", 61),
-    ("settled", 86),
-    ("same_log", 6),
-    ("supersede", 109),
+    ("settled", 3),
+    ("same_log", 110),
+    ("supersede", 76),
     ("deadline", 32),
     ("passed", 7),
     ("flush", 143),
-    ("sync_before_acknowledgement", 2),
+    ("sync_before_acknowledgement", 1),
 ];
 
 /// Seeds that found something once.
@@ -75,7 +75,7 @@ fn nothing_is_broken() {
     least(swept.faults.total(), 3);
     for &kind in FaultKind::ALL {
         let count = swept.faults.of(kind);
-        assert!(200 * count >= seeds, "{kind} happened {count} times in {seeds} seeds");
+        assert!(100 * count >= seeds, "{kind} happened {count} times in {seeds} seeds");
     }
 }
 

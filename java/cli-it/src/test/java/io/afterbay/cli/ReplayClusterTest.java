@@ -78,16 +78,19 @@ class ReplayClusterTest {
 
     @Test
     void theTableIsRightAndTheLiveJobsRowsAreThereOnceAfterKills() throws Exception {
-        Process replay = titles.replay(from, to, "150", "--mode", "beside");
-        titles.awaitRecords(replay, 300);
+        Process replay = titles.replay(from, to, SLOW, "--mode", "beside");
+        titles.awaitRecords(replay, 10);
+        titles.awaitCheckpoint();
         titles.flink().kill("tm-1");
         titles.flink().startTaskManager("tm-1");
-        titles.awaitRecords(replay, titles.records() + 300);
+        titles.awaitRecords(replay, titles.records() + 10);
 
         replay.destroyForcibly().waitFor();
         assertThat(live.isAlive()).isTrue();
+        Process again = titles.tell("resume");
+        titles.awaitCommand(again);
         titles.rate("max");
-        assertEndsWell(titles.tell("resume"));
+        assertEndsWell(again);
         assertThat(titles.conflicts()).isPositive();
         assertRight(liveRowsOnce());
     }

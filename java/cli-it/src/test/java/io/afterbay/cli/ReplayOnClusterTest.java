@@ -263,7 +263,7 @@ class ReplayOnClusterTest {
     /** The job goes on at the cluster; whoever asks finds it, and follows it. */
     @Test
     void itGoesOnWithoutTheCommandThatSentItAndFromACheckpointWithoutItsJob() throws Exception {
-        Process replay = command.start(replay("alone", "--rate", "1000", "--on", address()));
+        Process replay = command.start(replay("alone", "--rate", "200", "--on", address()));
         Await.until(
                 () -> "records: " + command.err(),
                 () -> runs(replay) && status().path("records").asLong() > 100);

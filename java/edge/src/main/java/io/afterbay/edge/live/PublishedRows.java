@@ -61,8 +61,7 @@ final class PublishedRows {
      * @param known what is known of rows that are missing; may be empty
      */
     LiveOutcome.Published compare(String topic, Map<String, Integer> messages, String known) {
-        Map<String, Integer> published = new HashMap<>();
-        messages.forEach((text, times) -> published.merge(row(text), times, Integer::sum));
+        Map<String, Integer> published = rows(messages);
         long again = 0;
         for (Map.Entry<String, Integer> row : published.entrySet()) {
             int wanted = atGateway.getOrDefault(row.getKey(), 0);
@@ -74,6 +73,17 @@ final class PublishedRows {
                 published.values().stream().mapToLong(Integer::longValue).sum() - again,
                 again,
                 difference == null || known.isEmpty() ? difference : difference + "; " + known);
+    }
+
+    /** Whether each row of the gateway has come as often as it should. */
+    boolean areAllIn(Map<String, Integer> messages) {
+        return lacking(atGateway, rows(messages), "") == null;
+    }
+
+    private static Map<String, Integer> rows(Map<String, Integer> messages) {
+        Map<String, Integer> rows = new HashMap<>();
+        messages.forEach((text, times) -> rows.merge(row(text), times, Integer::sum));
+        return rows;
     }
 
     private static String row(String message) {

@@ -266,8 +266,9 @@ final class SiteMessages implements AutoCloseable {
             return null;
         }
         try {
-            Map<String, Integer> found = rows.end(options.patience());
-            return PublishedRows.beside(files).compare(topic, found, unpublished());
+            PublishedRows atGateway = PublishedRows.beside(files);
+            Map<String, Integer> found = rows.end(options.patience(), atGateway::areAllIn);
+            return atGateway.compare(topic, found, unpublished());
         } catch (IOException e) {
             throw new CommandFailure(
                     ("--publish %s: what agents have published there cannot be read from %s: %s."

@@ -7,6 +7,8 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.BooleanSupplier;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,8 +22,8 @@ public final class TopicReader implements AutoCloseable {
     private static final int LOOK_MS = 200;
     private static final long POLL_MS = 10;
 
-    /** From one client to another, rows may be behind the message that says that they are all. */
-    private static final Duration STRAGGLING = Duration.ofSeconds(2);
+    /** How long something more may be under way, if what has come is not all. */
+    private static final Duration SILENCE = Duration.ofSeconds(30);
 
     private final BrokerAddress broker;
     private final String clientId;
@@ -66,14 +68,10 @@ public final class TopicReader implements AutoCloseable {
         }
     }
 
-    private interface Condition {
-        boolean holds();
-    }
-
-    private void await(Condition condition, Duration patience)
+    private void await(BooleanSupplier condition, Duration patience)
             throws IOException, InterruptedException {
         long beganNs = System.nanoTime();
-        while (!condition.holds()) {
+        while (!condition.getAsBoolean()) {
             IOException reason = trouble;
             boolean isLate = System.nanoTime() - beganNs > patience.toNanos();
             if (isRefused || isLate) {
@@ -140,19 +138,31 @@ public final class TopicReader implements AutoCloseable {
     }
 
     /**
-     * Says that nothing more is published, and waits for what is under way.
+     * Says that nothing more is published, and waits for what is under way: from one client to
+     * another, rows may be behind the message that says that they are all.
      *
      * @param patience for the broker
+     * @param isAll whether these are all, by how often each has come; if they never are, it returns
+     *     when nothing has come for half a minute
      * @return how often each message has come
      * @throws IOException if the broker is gone
      */
-    public Map<String, Integer> end(Duration patience) throws IOException, InterruptedException {
+    public Map<String, Integer> end(Duration patience, Predicate<Map<String, Integer>> isAll)
+            throws IOException, InterruptedException {
         sayEnd(patience);
         await(() -> ended, patience);
         long endedNs = System.nanoTime();
-        while (System.nanoTime() - Math.max(newestNs, endedNs) < STRAGGLING.toNanos()) {
-            Thread.sleep(POLL_MS);
+        while (true) {
+            Map<String, Integer> found = found();
+            long silentNs = System.nanoTime() - Math.max(newestNs, endedNs);
+            if (isAll.test(found) || silentNs > SILENCE.toNanos()) {
+                return found;
+            }
+            Thread.sleep(LOOK_MS);
         }
+    }
+
+    private Map<String, Integer> found() {
         synchronized (messages) {
             return new HashMap<>(messages);
         }

@@ -40,6 +40,7 @@ class PublishedRowsTest {
     void theyAreThoseOfTheGateway() {
         assertThat(compare(Map.of(ONE, 1, TWO, 2)))
                 .isEqualTo(new LiveOutcome.Published("t", 3, 0, null));
+        assertThat(rows.areAllIn(Map.of(ONE, 1, TWO, 2))).isTrue();
         String spaced = ONE.replace(":", ": ");
         assertThat(compare(Map.of(ONE, 1, spaced, 2, TWO, 3)))
                 .isEqualTo(new LiveOutcome.Published("t", 3, 3, null));
@@ -48,6 +49,7 @@ class PublishedRowsTest {
     @Test
     void oneThatIsMissingShows() {
         LiveOutcome.Published published = compare(Map.of(ONE, 2, TWO, 1));
+        assertThat(rows.areAllIn(Map.of(ONE, 2, TWO, 1))).isFalse();
         assertThat(published.rows()).isEqualTo(2);
         assertThat(published.difference())
                 .isEqualTo("1 are at the gateway, and not on t, such as " + TWO);
