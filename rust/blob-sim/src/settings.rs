@@ -66,7 +66,7 @@ pub struct Settings {
     pub(crate) loses_node: bool,
 }
 
-/// The weight of a fault that happens about ten times as often as all others together.
+/// The weight of a fault that happens about ten times as often as all others together, which are left as they were drawn.
 const OFTEN: u64 = 300;
 
 impl Settings {
@@ -135,7 +135,8 @@ impl Settings {
         self.faults.extend([(FaultKind::Restore, OFTEN), (FaultKind::Kill, OFTEN / 2)]);
     }
 
-    /// Disks are lost so quickly that what was meant for one comes to the next one.
+    /// Disks are lost so quickly that what was meant for one comes to the next one. Links are cut and nodes join meanwhile, which
+    /// happens in few settings.
     fn lose_quickly(&mut self) {
         self.be_few();
         self.network.delay_mean = Duration::from_millis(20);

@@ -61,7 +61,8 @@ pub(crate) struct Counted {
     pub(crate) mean_us: Option<f64>,
     pub(crate) client_cpu_s: f64,
     pub(crate) server_cpu_s: f64,
-    /// What the interfaces of the client's namespace carried, both ways, with the headers.
+    /// What the interfaces of the client's namespace carried, both ways, with the headers: from the begin of the counted time until
+    /// the server has all of it. What was counted last is in a send buffer when the time is over.
     pub(crate) network_bytes: u64,
 }
 
@@ -116,13 +117,14 @@ fn load(arguments: &LoadArguments) -> Result<Counted> {
         thread::sleep(Duration::from_secs_f64(arguments.seconds));
         let (seconds, operations) =
             (began.elapsed().as_secs_f64(), stage.operations.load(Ordering::Relaxed));
-        let after = (cpu_s(own), cpu_s(arguments.server_pid), network_bytes());
+        let after = (cpu_s(own), cpu_s(arguments.server_pid));
         stage.enter(ENDS);
         let mut times = histogram()?;
         for client in clients {
             let ended = client.join().map_err(|_| Error::Said("a client panicked".to_owned()))?;
             times.add(ended?).map_err(|e| Error::Said(format!("latencies: {e}")))?;
         }
+        let network_bytes = network_bytes() - before.2;
         let us =
             |quantile| (!times.is_empty()).then(|| times.value_at_quantile(quantile) as f64 / 1e3);
         Ok(Counted {
@@ -137,7 +139,7 @@ fn load(arguments: &LoadArguments) -> Result<Counted> {
             mean_us: (!times.is_empty()).then(|| times.mean() / 1e3),
             client_cpu_s: after.0 - before.0,
             server_cpu_s: after.1 - before.1,
-            network_bytes: after.2 - before.2,
+            network_bytes,
         })
     })
 }

@@ -70,13 +70,8 @@ class BenchNetTest {
                     assertThat(run.get("operations").asLong()).as(name).isPositive();
                     if (name.endsWith("memory")) {
                         assertThat(crossed).as(name).isLessThanOrEqualTo(0.01);
-                    } else if (name.startsWith("ping")) {
-                        assertThat(crossed).as(name).isGreaterThanOrEqualTo(1);
                     } else {
-                        double sent = run.get("operations").asDouble() * 8192;
-                        assertThat(crossed * sent + NetKind.SEND_BUFFER_MAX)
-                                .as(name)
-                                .isGreaterThanOrEqualTo(sent);
+                        assertThat(crossed).as(name).isGreaterThanOrEqualTo(1);
                     }
                 });
         assertThat(new Command(directory).out()).contains("- Aim: ", "| memory |", "| no-agent |");
@@ -187,10 +182,6 @@ class BenchNetTest {
         assertThat(KIND.problems(trial("memory", "connect", 5, 0, 3.0))).isEmpty();
         assertThat(problem(trial("memory", "stream", 5, 0, 0.02))).contains("2.0 %", "at most 1 %");
         assertThat(problem(trial("no-agent", "ping", 5, 0, 0.99))).contains("all of it should");
-        // At 400 MB/s, 0.6 % are 2.4 MB, which the send buffer had; 1.2 % are more than it takes.
-        long blocks = 400_000_000 / 64;
-        assertThat(KIND.problems(trial("veth", "stream", blocks, 0, 0.994))).isEmpty();
-        assertThat(problem(trial("veth", "stream", blocks, 0, 0.988))).contains("all of it should");
         assertThat(problem(trial("veth", "ping", 5, 2, 1.5))).contains("2 messages or blocks");
         assertThat(problem(trial("veth", "ping", 0, 0, null))).contains("nothing was counted");
     }

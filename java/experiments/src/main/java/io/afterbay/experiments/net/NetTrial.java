@@ -49,8 +49,8 @@ public record NetTrial(
      * How it ended.
      *
      * @param wrong messages and blocks that were not what was sent, and streams of another length
-     * @param networkBytesPerByte what the interfaces of the client's namespace carried in the
-     *     counted time, to what the programs sent
+     * @param networkBytesPerByte what the interfaces of the client's namespace carried from the
+     *     begin of the counted time until all had arrived, to what the programs sent in that time
      */
     @JsonNaming(PropertyNamingStrategies.SnakeCaseStrategy.class)
     public record Outcome(
