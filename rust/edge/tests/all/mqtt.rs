@@ -64,15 +64,11 @@ pub(crate) fn start(world: &World, broker: &Broker, version: &str) -> Process {
     agent
 }
 
-/// Rows at the gateway, or none yet.
+/// Rows that the gateway has committed, or none yet.
 pub(crate) fn rows(world: &World) -> Vec<String> {
-    let path = world.path("out/edge_partials/00000.ndjson");
-    if std::fs::read_to_string(path.with_extension("committed")).is_err() {
-        return Vec::new();
-    }
-    let text = std::fs::read_to_string(path).unwrap_or_default();
+    let (text, _) = world.committed("edge_partials");
     let rows = text.lines().filter_map(|line| {
-        let row: Value = serde_json::from_str(line).ok()?;
+        let row: Value = serde_json::from_str(line).unwrap();
         row["device"].as_str().map(str::to_owned)
     });
     rows.collect()

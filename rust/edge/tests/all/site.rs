@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
+use std::time::Duration;
 
 use afterbay_test_form::Wait;
 use serde_json::Value;
@@ -215,12 +216,33 @@ impl World {
         rows.collect()
     }
 
-    /// Rows of a topic's partition by site, without our columns, and checks of watermarks.
-    pub(crate) fn rows(&self, topic: &str) -> BTreeMap<String, Vec<String>> {
+    /// What is committed of a topic's partition, and the file's length.
+    pub(crate) fn committed(&self, topic: &str) -> (String, usize) {
         let path = self.path(&format!("out/{topic}/00000.ndjson"));
-        let text = std::fs::read_to_string(&path).unwrap();
-        let told = std::fs::read_to_string(path.with_extension("committed")).unwrap();
-        assert_eq!(told, format!("{}\n", text.len()));
+        // The file is read after it: it has what is committed, and perhaps more.
+        let Ok(told) = std::fs::read_to_string(path.with_extension("committed")) else {
+            return Default::default();
+        };
+        let mut text = std::fs::read_to_string(&path).unwrap();
+        let length = text.len();
+        let committed: usize = told.trim_end().parse().unwrap();
+        assert!(committed <= length, "{committed} of {length} bytes are committed");
+        text.truncate(committed);
+        (text, length)
+    }
+
+    /// Rows of a topic's partition by site, without our columns, and checks of watermarks. Nothing stays there
+    /// uncommitted.
+    pub(crate) fn rows(&self, topic: &str) -> BTreeMap<String, Vec<String>> {
+        let wait = Wait::until("all of the file is committed");
+        let text = loop {
+            let (text, length) = self.committed(topic);
+            if !text.is_empty() && text.len() == length {
+                break text;
+            }
+            wait.check((text.len(), length));
+            std::thread::sleep(Duration::from_millis(20));
+        };
         let mut rows: BTreeMap<String, Vec<String>> = BTreeMap::new();
         let mut before = 0;
         for line in text.lines() {
