@@ -22,6 +22,7 @@ fn a_cut_link_is_only_late() {
     let gateway = world.gateway(&[]);
     let mut agent = world.agent("dev1", &["--follow"]);
     Wait::block("rows have come", || site(&gateway, "dev1")["rows"].as_u64() > Some(0));
+    agent.tells("dev1: connected");
     world.relay.cut();
     append(&world.input("dev1"), &readings(2000, 2000, 2));
     Wait::block("the agent waits with rows", || {
@@ -29,12 +30,12 @@ fn a_cut_link_is_only_late() {
         status["linkUp"] == false && status["outboxBytes"].as_u64() > Some(0)
     });
     assert!(!agent.has_ended());
+    agent.tells("not connected");
     std::fs::write(world.path("dev1.ndjson.end"), "").unwrap();
     Wait::block("the input is at its end", || agent.status()["finished"] == true);
     world.relay.mend();
     let (code, error) = agent.end();
     assert_eq!(code, 0, "{error}");
-    assert!(error.contains("not connected") && error.contains("dev1: connected"), "{error}");
     assert_eq!(world.rows("edge_partials")["dev1"], world.expected("dev1", &TUMBLE));
     assert!(world.relay.bytes() > 0);
 }
@@ -102,10 +103,10 @@ fn a_full_outbox_holds_the_source() {
     let status = agent.status();
     assert!(status["inputBytes"].as_u64() < Some(1_000_000) && status["gaps"] == 0, "{status}");
     assert!(status["outboxBytes"].as_u64() <= Some(64 << 10), "{status}");
+    agent.tells("nothing is read: the outbox has");
     let _gateway = world.gateway(&[]);
     let (code, error) = agent.end();
     assert_eq!(code, 0, "{error}");
-    assert!(error.contains("nothing is read: the outbox has"), "{error}");
     assert_eq!(world.rows("edge_partials")["dev1"], world.expected("dev1", &TUMBLE));
 }
 

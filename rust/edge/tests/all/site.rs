@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 use afterbay_test_form::Wait;
@@ -30,6 +32,9 @@ pub(crate) struct Process {
     pub(crate) said: Value,
     /// What it says afterwards.
     pub(crate) out: Option<BufReader<ChildStdout>>,
+    /// What it says on the standard error, which a thread reads to its end.
+    told: Arc<Mutex<String>>,
+    reads: Option<JoinHandle<()>>,
 }
 
 impl Process {
@@ -37,13 +42,37 @@ impl Process {
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         let mut out = BufReader::new(child.stdout.take().unwrap());
+        let mut err = BufReader::new(child.stderr.take().unwrap());
+        let told = Arc::<Mutex<String>>::default();
+        let mine = told.clone();
+        let reads = std::thread::spawn(move || {
+            let mut line = String::new();
+            while err.read_line(&mut line).unwrap() > 0 {
+                mine.lock().unwrap().push_str(&line);
+                line.clear();
+            }
+        });
         out.read_line(&mut line).unwrap();
         if line.is_empty() {
-            let mut error = String::new();
-            child.stderr.take().unwrap().read_to_string(&mut error).unwrap();
-            panic!("{command:?}: {:?} {error}", child.wait());
+            reads.join().unwrap();
+            panic!("{command:?}: {:?} {}", child.wait(), told.lock().unwrap());
         }
-        Self { child, said: serde_json::from_str(&line).unwrap(), out: Some(out) }
+        let said = serde_json::from_str(&line).unwrap();
+        Self { child, said, out: Some(out), told, reads: Some(reads) }
+    }
+
+    /// Waits until it has said this on the standard error: it looks now and then what there is to say, and what is over by then
+    /// is not said.
+    pub(crate) fn tells(&self, what: &str) {
+        let wait = Wait::until("it says what there is to say");
+        loop {
+            let told = self.told.lock().unwrap().clone();
+            if told.contains(what) {
+                return;
+            }
+            wait.check((what, told));
+            std::thread::sleep(Duration::from_millis(10));
+        }
     }
 
     pub(crate) fn kill(mut self) {
@@ -58,8 +87,8 @@ impl Process {
     /// Waits for its end: the code, and what it has said on the standard error.
     pub(crate) fn end(mut self) -> (i32, String) {
         Wait::block("the process ends", || self.has_ended());
-        let mut error = String::new();
-        self.child.stderr.take().unwrap().read_to_string(&mut error).unwrap();
+        self.reads.take().unwrap().join().unwrap();
+        let error = std::mem::take(&mut *self.told.lock().unwrap());
         (self.child.wait().unwrap().code().unwrap_or(-1), error)
     }
 
