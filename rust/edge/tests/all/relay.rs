@@ -48,8 +48,10 @@ impl Relay {
     }
 
     pub(crate) fn cut(&self) {
+        // With the lock: a connection that is being made is in the list, or finds that it is down.
+        let mut open = self.inner.open.lock().unwrap();
         self.inner.up.store(false, Ordering::SeqCst);
-        for socket in self.inner.open.lock().unwrap().drain(..) {
+        for socket in open.drain(..) {
             let _ = socket.shutdown(Shutdown::Both);
         }
     }
@@ -66,6 +68,9 @@ impl Relay {
 impl Inner {
     fn pass(self: &Arc<Self>, site: &TcpStream, cloud: &TcpStream) {
         let mut open = self.open.lock().unwrap();
+        if !self.up.load(Ordering::SeqCst) {
+            return;
+        }
         for (from, to) in [(site, cloud), (cloud, site)] {
             open.push(from.try_clone().unwrap());
             let (mut from, mut to) = (from.try_clone().unwrap(), to.try_clone().unwrap());
