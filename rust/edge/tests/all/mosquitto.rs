@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use afterbay_test_form::{Wait, edge_kills};
-use rumqttc::{Client, Event, MqttOptions, Packet, QoS};
+use afterbay_test_form::{PATIENCE, Wait, edge_kills};
+use rumqttc::{Client, Event, MqttOptions, NetworkOptions, Packet, QoS};
 use serde_json::Value;
 
 use crate::mqtt::{VERSIONS, command_at, names, row, rows, wait_for_rows};
@@ -100,6 +100,9 @@ impl Mosquitto {
         let mut options = MqttOptions::new("sensor", "127.0.0.1", self.port);
         options.set_inflight(100);
         let (client, mut connection) = Client::new(options, 10);
+        let mut network = NetworkOptions::new();
+        network.set_connection_timeout(PATIENCE.as_secs());
+        connection.eventloop.set_network_options(network);
         let payloads: Vec<String> = payloads.collect();
         let (topic, count) = (topic.to_owned(), payloads.len());
         let publisher = std::thread::spawn(move || {
