@@ -262,9 +262,8 @@ impl Output for Small {
 #[derive(Clone, Default)]
 struct Picky {
     records: Arc<Mutex<BTreeMap<String, String>>>,
-    /// Whether it says so when a site comes.
-    says_so: Arc<AtomicBool>,
     is_mended: Arc<AtomicBool>,
+    /// Commits; from the first one on, it says so when a site comes.
     failed: Arc<AtomicU64>,
 }
 
@@ -280,7 +279,7 @@ impl Output for Picky {
     }
 
     fn refuses(&mut self, stream: &str) -> Option<Refused> {
-        let says_so = self.says_so.swap(true, Ordering::SeqCst);
+        let says_so = self.failed.load(Ordering::SeqCst) > 0;
         (says_so && self.is_broken(stream)).then(|| Refused::NotNow("no broken rows".to_owned()))
     }
 
