@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::net::TcpListener;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, mpsc};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -73,30 +73,38 @@ fn a_gateway_that_has_lost_its_output_is_refused_until_somebody_accepts_it() {
     assert_eq!((&site(&gateway)["gaps"], &site(&gateway)["lostRows"]), (&1.into(), &before.into()));
 }
 
-/// A gateway of its own protocol, for one connection at a time.
-struct Fake {
-    listener: TcpListener,
-    tls: std::sync::Arc<rustls::ServerConfig>,
-    key: SiteKey,
-}
+/// A gateway of its own protocol, for one connection at a time. An agent waits for it for some seconds only, and comes again: so a
+/// thread takes connections as soon as they come, and those whose agent has gone again are none.
+struct Fake(mpsc::Receiver<(Sender, Receiver, Message)>);
 
 impl Fake {
     fn new(world: &World) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         world.relay.to(listener.local_addr().unwrap());
         let tls = server_config(&world.path("server.pem"), &world.path("server-key.pem")).unwrap();
-        Self { listener, tls, key: SiteKey::read(&world.path("keys/dev1.key")).unwrap() }
+        let key = SiteKey::read(&world.path("keys/dev1.key")).unwrap();
+        let limits = Limits { handshake: PATIENCE, silence: PATIENCE };
+        let (opened, all) = mpsc::channel();
+        std::thread::spawn(move || {
+            for socket in listener.incoming().flatten() {
+                let accepted = accept(socket, tls.clone(), |_| Ok(Some(key.clone())), limits);
+                let Ok((_, sender, mut receiver)) = accepted else { continue };
+                let Ok(message) = receiver.receive() else { continue };
+                if opened.send((sender, receiver, message)).is_err() {
+                    return;
+                }
+            }
+        });
+        Self(all)
     }
 
     /// Takes a connection, and what it opens: epoch, and what was acknowledged.
     fn open(&self) -> (Sender, Receiver, u64, u64) {
-        let (socket, _) = self.listener.accept().unwrap();
-        let limits = Limits { handshake: PATIENCE, silence: PATIENCE };
-        let (_, sender, mut receiver) =
-            accept(socket, self.tls.clone(), |_| Ok(Some(self.key.clone())), limits).unwrap();
-        match receiver.receive().unwrap() {
-            Message::Open { epoch, acknowledged, .. } => (sender, receiver, epoch, acknowledged),
-            other => panic!("{other:?}"),
+        match self.0.recv_timeout(PATIENCE).unwrap() {
+            (sender, receiver, Message::Open { epoch, acknowledged, .. }) => {
+                (sender, receiver, epoch, acknowledged)
+            }
+            (_, _, other) => panic!("{other:?}"),
         }
     }
 }
