@@ -46,8 +46,6 @@ pub(crate) struct State {
     pub(crate) window: usize,
     /// Nobody gets in.
     pub(crate) is_down: bool,
-    /// Nobody is answered who wants to get in.
-    pub(crate) holds: bool,
     /// Who gets in, if not everybody.
     pub(crate) login: Option<(String, String)>,
     /// What everybody is told who connects, by MQTT 3.1.1 and 5.
@@ -173,11 +171,23 @@ impl Broker {
         self.state().cut();
     }
 
+    /// Publishes, and closes all connections before anything of that can be acknowledged.
+    pub(crate) fn publish_and_cut(&self, topic: &str, payloads: impl Iterator<Item = String>) {
+        let mut state = self.state();
+        payloads.for_each(|payload| state.publish(topic, payload.into_bytes(), false));
+        state.cut();
+    }
+
     /// Forgets all sessions, as a broker without a disk does that is started again.
     pub(crate) fn forget(&self) {
+        self.state().forget();
+    }
+
+    /// The same, and nobody gets in until it is up again.
+    pub(crate) fn forget_and_go(&self) {
         let mut state = self.state();
-        state.cut();
-        state.sessions.clear();
+        state.is_down = true;
+        state.forget();
     }
 }
 
@@ -258,6 +268,11 @@ impl State {
         for session in self.sessions.values_mut() {
             session.link.take().inspect(Link::close);
         }
+    }
+
+    fn forget(&mut self) {
+        self.cut();
+        self.sessions.clear();
     }
 
     /// Whether the connection may stay.
@@ -376,9 +391,6 @@ fn serve(mut stream: TcpStream, state: &Mutex<State>) {
         while let Some(said) = hear(&mut bytes, is_v5) {
             if let Said::Connect { id: said, .. } = &said {
                 id.clone_from(said);
-                while state.lock().unwrap().holds {
-                    std::thread::sleep(std::time::Duration::from_millis(5));
-                }
             }
             let mut state = state.lock().unwrap();
             let is_mine =
