@@ -6,7 +6,7 @@ use std::process::Command;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use afterbay_test_form::{Wait, edge_kills};
+use afterbay_test_form::{PATIENCE, Wait, edge_kills};
 use serde_json::Value;
 
 use crate::broker::Broker;
@@ -270,10 +270,11 @@ fn a_broker_that_waits_gets_a_commit() {
 
     let (world, broker) = (World::new("project", &["dev1"]), Broker::start());
     broker.state().window = 8;
-    let _agent = Process::start(&mut command_of(&world, &broker, "3", "2s", "data-dev1"));
+    let _agent = Process::start(&mut command_of(&world, &broker, "3", "4s", "data-dev1"));
     Wait::block("the agent has subscribed", || broker.is_listened_to());
-    // With two seconds for each window, it would take longer than anybody waits.
-    (0..1200).for_each(|number| broker.publish(TOPIC, row(number)));
+    // With four seconds for each window, it would take longer than anybody waits.
+    assert!(520 / 8 * Duration::from_secs(4) > PATIENCE);
+    (0..520).for_each(|number| broker.publish(TOPIC, row(number)));
     Wait::block("all windows are acknowledged", || broker.kept() == 0);
     let state = broker.state();
     assert_eq!((state.stray, state.most_in_flight), (0, 8));
@@ -358,10 +359,14 @@ fn a_queue_that_is_full_is_not_filled_further() {
     /// Each of them is a quarter of what may be in the queue.
     const PAYLOAD_BYTES: usize = 1 << 20;
     let (world, broker) = (World::new("project", &["dev1"]), Broker::start());
-    let mut command = command(&world, &broker, "5");
+    // Few commits: while the broker is about to write what nobody reads, it answers nothing, and pings are waited for only so long.
+    broker.state().window = 0;
+    let mut command = lingering(&world, &broker, "5", "500ms");
     let agent = Process::start(command.args(["--outbox-bytes", "4KiB"]));
     Wait::block("the agent has subscribed", || broker.is_listened_to());
-    (0..200).for_each(|number| broker.publish(TOPIC, row(number)));
+    (0..100).for_each(|number| broker.publish(TOPIC, row(number)));
+    Wait::block("something is to be sent", || agent.status()["next"].as_u64() > Some(0));
+    (100..200).for_each(|number| broker.publish(TOPIC, row(number)));
     Wait::block("the agent holds", || agent.status()["held"].is_string());
     let broker = Arc::new(broker);
     let publishes = broker.clone();

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use afterbay_test_form::Wait;
+use afterbay_test_form::{PATIENCE, Wait};
 
 use crate::broker::Broker;
 use crate::mqtt::{TOPIC, VERSIONS, command, lingering, names, row, rows, start, wait_for_rows};
@@ -15,15 +15,16 @@ use crate::site::{Process, World};
 fn a_broker_waits_with_what_it_keeps_in_this_session() {
     let (world, broker) = (World::new("project", &["dev1"]), Broker::start());
     broker.state().window = 8;
-    let agent = Process::start(&mut lingering(&world, &broker, "3", "2s"));
+    let agent = Process::start(&mut lingering(&world, &broker, "3", "4s"));
     Wait::block("the agent has subscribed", || broker.is_listened_to());
     (0..8).for_each(|number| broker.publish(TOPIC, row(number)));
     Wait::block("it has them", || agent.status()["mqtt"]["messages"] == 8);
     broker.forget();
     Wait::block("the agent has subscribed", || broker.is_listened_to());
-    (100..1300).for_each(|number| broker.publish(TOPIC, row(number)));
-    (1300..1400).for_each(|number| broker.publish_qos0(TOPIC, row(number)));
-    // With two seconds for each window, it would take longer than anybody waits.
+    (100..620).for_each(|number| broker.publish(TOPIC, row(number)));
+    (620..720).for_each(|number| broker.publish_qos0(TOPIC, row(number)));
+    // With four seconds for each window, it would take longer than anybody waits.
+    assert!(520 / 8 * Duration::from_secs(4) > PATIENCE);
     Wait::block("all windows are acknowledged", || broker.kept() == 0);
     let status = agent.status();
     assert_eq!(status["mqtt"]["qos0"], 100, "{status}");
