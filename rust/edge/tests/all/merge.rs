@@ -253,8 +253,7 @@ fn rows_on_the_site_s_broker_are_not_merged() {
     let rows = as_published(&world);
     assert_eq!(number(&status, "rows"), rows.len() as u64, "{status}");
     assert_eq!(broker.taken("rooms/parts"), rows);
-    let admin = agent.said["admin"].as_str().unwrap();
-    let metrics = afterbay_edge_monitor::get(admin, "/metrics").unwrap();
+    let metrics = agent.metrics();
     let merged = number(&status, "mergedRows");
     let of = "{site=\"dev1\",stream=\"edge_partials\"}";
     for line in [

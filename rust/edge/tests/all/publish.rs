@@ -107,8 +107,7 @@ fn messages_go_in_and_rows_come_out_without_a_gateway() {
         ] {
             assert!(text.contains(line), "{text}");
         }
-        let admin = agent.said["admin"].as_str().unwrap();
-        let metrics = afterbay_edge_monitor::get(admin, "/metrics").unwrap();
+        let metrics = agent.metrics();
         let of = "{site=\"dev1\",stream=\"edge_partials\"}";
         for line in [
             format!("edge_agent_publish_up{of} 1\n"),

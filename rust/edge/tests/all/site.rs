@@ -123,6 +123,18 @@ impl Process {
         self.asked(&[])
     }
 
+    /// What it says of itself, for Prometheus.
+    pub(crate) fn metrics(&self) -> String {
+        let wait = Wait::until("it says how it is");
+        loop {
+            let at = self.said["admin"].as_str().unwrap();
+            match afterbay_edge_monitor::get(at, "/metrics") {
+                Ok(metrics) => return metrics,
+                Err(error) => wait.check(error),
+            }
+        }
+    }
+
     /// The command waits some seconds for an answer, which a slow disk may take longer than.
     fn asked(&self, arguments: &[&str]) -> String {
         let wait = Wait::until("it says how it is");
