@@ -237,8 +237,8 @@ fn nothing_is_lost_on_the_way_to_the_broker() {
     let mut random = 0x5EED_0087_u64;
     let times = edge_kills();
     for round in 0..times {
-        append(&world.input("dev1"), &readings(round * READINGS, READINGS, round));
         let before = broker.state().taken.len();
+        append(&world.input("dev1"), &readings(round * READINGS, READINGS, round));
         if round % 2 == 0 {
             Wait::block("rows are on their way", || broker.state().taken.len() > before);
         }
