@@ -305,6 +305,8 @@ fn rows_are_published_over_tls() {
             .map(|row| row["device"].as_str().unwrap().to_owned())
             .collect();
         assert_eq!(found, names(0..500));
+        // What is left for its last second is to say that it goes.
+        Wait::block("the agent knows it", || agent.status()["publish"]["waitingRows"] == 0);
         agent.terminate();
         Wait::block("the broker has heard of its end", || broker.state().goodbyes == 1);
     }
