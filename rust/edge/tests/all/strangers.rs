@@ -2,6 +2,7 @@
 
 use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt;
+use std::time::Duration;
 
 use afterbay_edge_link::{
     Limits, Message, Receiver, Refusal, Sender, SiteKey, client_config, connect, server_name,
@@ -28,17 +29,28 @@ fn strangers_hold_no_place() {
 #[test]
 fn more_sites_than_are_allowed_wait() {
     let world = World::new("tumble", &["dev1", "dev2"]);
-    world.write("dev1", &readings(0, 1000, 1));
     world.write("dev2", &readings(0, 1000, 2));
-    let _gateway = world.gateway(&["--connections", "1"]);
-    let first = world.agent("dev1", &["--follow"]);
-    Wait::block("it is connected", || first.status()["linkUp"] == true);
+    let gateway = world.gateway(&["--connections", "1"]);
+    // It has patience, and asks without end: the gateway gives it up for no pause of this machine's.
+    let (first, mut answers) = by_hand(&world, &gateway);
+    let mut ask = {
+        let first = first.clone();
+        move || first.send(&Message::Ping).is_ok() && answers.receive().is_ok()
+    };
+    assert!(ask(), "it is connected");
+    let asks = std::thread::spawn(move || {
+        while ask() {
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    });
     let second = world.agent("dev2", &[]);
     Wait::block("it is told why it waits", || {
         let status = second.status();
         status["linkError"].as_str().is_some_and(|why| why.contains("1 sites are connected"))
     });
-    first.kill();
+    assert!(!asks.is_finished(), "nobody has sent it away");
+    first.close();
+    asks.join().unwrap();
     let (code, error) = second.end();
     assert_eq!(code, 0, "{error}");
 }
