@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
 
 use bytes::BytesMut;
 use rumqttc::v5::mqttbytes::QoS as QoS5;
@@ -16,6 +18,8 @@ const PACKET_BYTES_MAX: usize = 64 << 20;
 pub(crate) struct Broker {
     address: SocketAddr,
     state: Arc<Mutex<State>>,
+    /// Connections that have heard something, and wait for the state to answer.
+    asking: Arc<AtomicU64>,
 }
 
 /// Who wants to know what is acknowledged.
@@ -117,14 +121,15 @@ impl Broker {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let state = Arc::new(Mutex::new(State { window: 20, ..State::default() }));
-        let mine = state.clone();
+        let asking = Arc::<AtomicU64>::default();
+        let mine = (state.clone(), asking.clone());
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
-                let state = mine.clone();
-                std::thread::spawn(move || serve(stream, &state));
+                let (state, asking) = mine.clone();
+                std::thread::spawn(move || serve(stream, &state, &asking));
             }
         });
-        Self { address, state }
+        Self { address, state, asking }
     }
 
     pub(crate) fn address(&self) -> SocketAddr {
@@ -143,7 +148,11 @@ impl Broker {
         self.state().publish(topic, payload.into(), false);
     }
 
+    /// Waits for who is slow to read; in front of that, everybody is answered, as with a ping.
     pub(crate) fn publish_qos0(&self, topic: &str, payload: impl Into<Vec<u8>>) {
+        while self.asking.load(Ordering::SeqCst) > 0 {
+            std::thread::sleep(Duration::from_millis(1));
+        }
         self.state().publish(topic, payload.into(), true);
     }
 
@@ -369,7 +378,7 @@ impl State {
     }
 }
 
-fn serve(mut stream: TcpStream, state: &Mutex<State>) {
+fn serve(mut stream: TcpStream, state: &Mutex<State>, asking: &AtomicU64) {
     let number = {
         let mut state = state.lock().unwrap();
         state.connected += 1;
@@ -392,7 +401,10 @@ fn serve(mut stream: TcpStream, state: &Mutex<State>) {
             if let Said::Connect { id: said, .. } = &said {
                 id.clone_from(said);
             }
-            let mut state = state.lock().unwrap();
+            asking.fetch_add(1, Ordering::SeqCst);
+            let state = state.lock();
+            asking.fetch_sub(1, Ordering::SeqCst);
+            let mut state = state.unwrap();
             let is_mine =
                 |session: &Session| session.link.as_ref().is_some_and(|link| link.number == number);
             let is_over = !matches!(said, Said::Connect { .. })

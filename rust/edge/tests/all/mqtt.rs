@@ -359,7 +359,7 @@ fn a_queue_that_is_full_is_not_filled_further() {
     /// Each of them is a quarter of what may be in the queue.
     const PAYLOAD_BYTES: usize = 1 << 20;
     let (world, broker) = (World::new("project", &["dev1"]), Broker::start());
-    // Few commits: while the broker is about to write what nobody reads, it answers nothing, and pings are waited for only so long.
+    // Few commits: while the broker writes what is read slowly, it answers nothing, and pings are waited for only so long.
     broker.state().window = 0;
     let mut command = lingering(&world, &broker, "5", "500ms");
     let agent = Process::start(command.args(["--outbox-bytes", "4KiB"]));
