@@ -161,5 +161,6 @@ final class FlinkProcesses implements AutoCloseable {
     @Override
     public void close() {
         members.values().forEach(Process::destroyForcibly);
+        members.values().forEach(member -> member.onExit().join());
     }
 }
