@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
+import org.junit.jupiter.api.condition.OS;
 
 /**
  * A standalone cluster of Flink on this machine, each member a process, all with our class path.
@@ -20,7 +21,8 @@ final class FlinkProcesses implements AutoCloseable {
     private static final int SLOTS = 2;
 
     private final Path directory;
-    private final int restPort = freePort();
+    private final String host = ownHost();
+    private final int restPort = freePort(host);
     private final Map<String, Process> members = new TreeMap<>();
     private int logs;
 
@@ -55,9 +57,9 @@ final class FlinkProcesses implements AutoCloseable {
                         "taskmanager.bind-host",
                         "rest.address",
                         "rest.bind-address")) {
-            settings.put(key, "localhost");
+            settings.put(key, host);
         }
-        settings.put("jobmanager.rpc.port", Integer.toString(freePort()));
+        settings.put("jobmanager.rpc.port", Integer.toString(freePort(host)));
         settings.put("rest.port", Integer.toString(restPort));
         settings.put("jobmanager.memory.process.size", "700m");
         settings.put("taskmanager.numberOfTaskSlots", Integer.toString(SLOTS));
@@ -86,14 +88,26 @@ final class FlinkProcesses implements AutoCloseable {
         return settings;
     }
 
-    private static int freePort() throws IOException {
-        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+    /**
+     * An address of this machine that nobody else has: a port that is free there stays so until a
+     * member takes it, also one that is started again.
+     */
+    private static String ownHost() {
+        if (OS.current() != OS.LINUX) {
+            return "localhost"; // others have no more addresses until somebody adds them
+        }
+        long pid = ProcessHandle.current().pid();
+        return "127.%d.%d.%d".formatted(64 + (pid >> 16), pid >> 8 & 255, pid & 255);
+    }
+
+    private static int freePort(String host) throws IOException {
+        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getByName(host))) {
             return socket.getLocalPort();
         }
     }
 
     String address() {
-        return "localhost:" + restPort;
+        return host + ":" + restPort;
     }
 
     /** Starts a TaskManager, or starts it again. */
@@ -147,5 +161,6 @@ final class FlinkProcesses implements AutoCloseable {
     @Override
     public void close() {
         members.values().forEach(Process::destroyForcibly);
+        members.values().forEach(member -> member.onExit().join());
     }
 }

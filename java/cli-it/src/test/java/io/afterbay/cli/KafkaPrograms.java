@@ -88,5 +88,6 @@ final class KafkaPrograms implements AutoCloseable {
     @Override
     public void close() {
         started.forEach(Process::destroyForcibly);
+        started.forEach(process -> process.onExit().join());
     }
 }

@@ -101,7 +101,9 @@ class ReplayRunTest {
         assertThat(replay.isAlive()).isTrue();
         assertThat(status().get("share").asDouble()).isLessThan(1);
         assertThat(status().at("/priority/nice").asInt()).isZero();
-        assertThat(text(progress)).contains(", with nice 0");
+        Await.until(
+                () -> "it says how nice it is: " + text(progress),
+                () -> text(progress).contains(", with nice 0"));
 
         List<ProcessHandle> worker = replay.children().toList();
         assertThat(worker).isNotEmpty();
@@ -148,7 +150,7 @@ class ReplayRunTest {
                 () -> replay.isAlive() && replay.children().anyMatch(ReplayRunTest::isNice));
         assertThat(verb("status", ID).out()).contains(", nice 10");
         assertThat(status().at("/priority/nice").asInt()).isEqualTo(10);
-        replay.descendants().forEach(ProcessHandle::destroyForcibly);
+        Kill.all(replay.descendants().toList());
         Await.until("the command ends", () -> !replay.isAlive());
     }
 
@@ -301,7 +303,9 @@ class ReplayRunTest {
     }
 
     @AfterEach
-    void endAll() {
-        started.forEach(Process::destroyForcibly);
+    void endAll() throws Exception {
+        for (Process process : started) {
+            Kill.tree(process);
+        }
     }
 }

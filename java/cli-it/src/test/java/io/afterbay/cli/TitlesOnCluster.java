@@ -297,6 +297,7 @@ final class TitlesOnCluster implements AutoCloseable {
     @Override
     public void close() {
         started.forEach(Process::destroyForcibly);
+        started.forEach(process -> process.onExit().join());
         flink.close();
         kafka.close();
     }

@@ -58,8 +58,8 @@ class KafkaMergeTest {
 
     private static final String REPLAY = "replay";
 
-    /** Records/s of which some are left whatever happens meanwhile. */
-    private static final double SLOW = 60;
+    /** Records/s of which some are left whatever happens meanwhile: all take 100 s. */
+    private static final double SLOW = 6;
 
     private static final AtomicLong PASSED = new AtomicLong();
     private static final AtomicBoolean FAIL = new AtomicBoolean();
@@ -217,7 +217,7 @@ class KafkaMergeTest {
         KafkaTable.Transaction open = table.begin(NOW_MS, updates(2));
         replaying.control.setRate(SLOW);
         JobID job = replay(DeliveryGuarantee.AT_LEAST_ONCE, new LiveWins());
-        awaitPassed(100);
+        awaitPassed(20);
         FAIL.set(true);
         Await.until("it has failed", () -> !FAIL.get());
         open.commit();
@@ -256,14 +256,14 @@ class KafkaMergeTest {
         JobID live = replaying.submit(job("live", DeliveryGuarantee.AT_LEAST_ONCE));
         replaying.control.setRate(SLOW);
         JobID job = replay(DeliveryGuarantee.EXACTLY_ONCE, new LiveWins());
-        awaitPassed(50);
+        awaitPassed(10);
         newProfiles(2, 0, 100);
         replaying.checkpoint(job);
-        awaitPassed(PASSED.get() + 30);
+        awaitPassed(PASSED.get() + 5);
         FAIL.set(true);
         Await.until("it has failed", () -> !FAIL.get());
         newProfiles(3, 50, 150);
-        awaitPassed(PASSED.get() + 60);
+        awaitPassed(PASSED.get() + 10);
         replaying.checkpoint(job);
         String checkpoint = replaying.latestCheckpoint(job);
         replaying.cancel(job);
@@ -338,7 +338,7 @@ class KafkaMergeTest {
     void aResolverSaysWhichIsNewer() throws Exception {
         replaying.control.setRate(SLOW);
         JobID job = replay(DeliveryGuarantee.AT_LEAST_ONCE, new Newest());
-        awaitPassed(100);
+        awaitPassed(20);
         replaying.control.setRate(0);
         table.put(NOW_MS, updates(0)); // late: older than what is replayed
         Await.until(() -> "they are written again: " + merged(), () -> merged().corrections() > 0);

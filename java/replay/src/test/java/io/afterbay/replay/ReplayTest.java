@@ -27,6 +27,9 @@ import org.junit.jupiter.api.io.TempDir;
 class ReplayTest {
     private static final ReplayRange RANGE = new ReplayRange(2_000, 6_000);
 
+    /** Records/s of which some are left whatever happens meanwhile: the range takes minutes. */
+    private static final double SLOW = 30;
+
     @TempDir private Path directory;
     private Replaying replaying;
 
@@ -47,17 +50,17 @@ class ReplayTest {
         assertThat(progress.reachedMs()).isEqualTo(6_000);
     }
 
-    /** Fails between two checkpoints, so that what passed after the first is read again. */
+    /**
+     * A slow replay fails between two checkpoints, so that what passed after the first is read
+     * again.
+     */
     private void failOnTheWay(JobID job) throws Exception {
-        Replaying.awaitPassed(500);
-        // However long a checkpoint takes, something is left behind it.
-        replaying.control.setRate(100);
+        Replaying.awaitPassed(20);
         replaying.checkpoint(job);
         long before = Replaying.PASSED.get();
-        Replaying.awaitPassed(before + 30);
+        Replaying.awaitPassed(before + 10);
         Replaying.failOnce();
-        replaying.control.setRate(1_000);
-        Replaying.awaitPassed(before + 400);
+        Replaying.awaitPassed(before + 20);
         replaying.control.setRate(Double.POSITIVE_INFINITY);
         replaying.finish(job);
         assertThat(Replaying.PASSED.get()).as("some was read again").isGreaterThan(4_000);
@@ -65,7 +68,7 @@ class ReplayTest {
 
     @Test
     void aBoundedSourceYieldsTheRangeOnceOverAFailure() throws Exception {
-        replaying.control.setRate(1_000);
+        replaying.control.setRate(SLOW);
         JobID job = replaying.replay(Sources.generated(9_000), RANGE);
         failOnTheWay(job);
         assertRangeOnce();
@@ -74,7 +77,7 @@ class ReplayTest {
     @Test
     void monitoredFilesYieldTheRangeOnceOverAFailureAndEnd() throws Exception {
         Path files = Sources.files(directory.resolve("files"), 9_000, 7);
-        replaying.control.setRate(1_000);
+        replaying.control.setRate(SLOW);
         JobID job = replaying.replay(Sources.monitoredFiles(files), RANGE);
         failOnTheWay(job);
         assertRangeOnce();
@@ -84,7 +87,7 @@ class ReplayTest {
     @Test
     void oneReaderMayEndLongBeforeTheOthersAndTheJobFailAfterwards() throws Exception {
         Path files = Sources.files(directory.resolve("files"), 9_000, 1);
-        replaying.control.setRate(1_000);
+        replaying.control.setRate(SLOW);
         JobID job = replaying.replay(Sources.monitoredFiles(files), RANGE);
         failOnTheWay(job);
         assertRangeOnce();
@@ -92,11 +95,9 @@ class ReplayTest {
 
     @Test
     void theJobIsKilledAndResumedFromItsCheckpoint() throws Exception {
-        replaying.control.setRate(1_000);
+        replaying.control.setRate(SLOW);
         JobID job = replaying.replay(Sources.generated(9_000), RANGE);
-        Replaying.awaitPassed(500);
-        // The rest of the range would take minutes, however late the savepoint is.
-        replaying.control.setRate(10);
+        Replaying.awaitPassed(30);
         replaying.awaitRunning(job);
         String savepoint =
                 replaying
@@ -152,7 +153,7 @@ class ReplayTest {
                 env.fromSource(hybrid, Sources.timesOfLines(), "both", Types.STRING)
                         .map(Long::parseLong)
                         .returns(Types.LONG));
-        replaying.control.setRate(1_000);
+        replaying.control.setRate(SLOW);
         failOnTheWay(replaying.replay(env.getStreamGraph(), RANGE));
         assertRangeOnce();
     }
@@ -174,7 +175,11 @@ class ReplayTest {
 
         replaying.control.setRate(0);
         // Of the last seconds, in which hundreds would have passed.
-        Await.until("it stands still", () -> replaying.progress().recordsPerSecond() == 0);
+        Await.until(
+                () -> "it stands still, and has told all: " + replaying.progress(),
+                () ->
+                        replaying.progress().recordsPerSecond() == 0
+                                && replaying.progress().records() == Replaying.PASSED.get());
         long passed = Replaying.PASSED.get();
         assertThat(replaying.progress().records()).isEqualTo(passed);
         for (int checkpoint = 0; checkpoint < 3; checkpoint++) {
@@ -257,10 +262,9 @@ class ReplayTest {
     /** Its positions are in that one's range. */
     @Test
     void aCheckpointOfAnotherReplayIsRefusedByBothNames() throws Exception {
-        replaying.control.setRate(1_000);
+        replaying.control.setRate(SLOW);
         JobID job = replaying.replay(Sources.generated(9_000), RANGE);
-        Replaying.awaitPassed(500);
-        replaying.control.setRate(10);
+        Replaying.awaitPassed(30);
         replaying.checkpoint(job);
         String checkpoint = replaying.latestCheckpoint(job);
         replaying.cancel(job);

@@ -129,9 +129,9 @@ class ReplayWindowsTest {
                         .returns(Types.STRING);
         windows(failing);
         replaying.control.setRate(60);
+        Replaying.failAt(6 * PER_HOUR);
         JobID job = replaying.replay(env.getStreamGraph(), DAY);
-        awaitPassed(6 * PER_HOUR);
-        Replaying.failOnce();
+        Replaying.awaitFailure();
         replaying.control.setRate(Double.POSITIVE_INFINITY);
         replaying.finish(job);
         assertNothingWasLate();

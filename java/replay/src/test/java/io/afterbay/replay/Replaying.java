@@ -12,7 +12,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import org.apache.flink.api.common.JobID;
 import org.apache.flink.api.common.JobStatus;
@@ -53,8 +52,10 @@ final class Replaying implements AutoCloseable {
     /** How many records passed the source, in all attempts. */
     static final AtomicLong PASSED = new AtomicLong();
 
-    /** The next record fails the job, once. */
-    static final AtomicBoolean FAIL = new AtomicBoolean();
+    /** When so many have passed, the next record fails the job, once. */
+    private static final AtomicLong FAIL_AT = new AtomicLong();
+
+    private static final long NEVER = Long.MAX_VALUE;
 
     private static Path checkpoints = Path.of("");
 
@@ -65,7 +66,7 @@ final class Replaying implements AutoCloseable {
     Replaying(Path directory) throws Exception {
         COUNTED.clear();
         PASSED.set(0);
-        FAIL.set(false);
+        FAIL_AT.set(NEVER);
         checkpoints = directory.resolve("checkpoints");
         controlDirectory = directory.resolve("control").toUri();
         control = new ReplayControl(controlDirectory);
@@ -198,10 +199,19 @@ final class Replaying implements AutoCloseable {
                 .getExternalPath();
     }
 
-    /** Returns when it has failed and some more has passed. */
+    /** The next record fails the job, once; returns when it has. */
     static void failOnce() throws Exception {
-        FAIL.set(true);
-        Await.until("it has failed", () -> !FAIL.get());
+        failAt(0);
+        awaitFailure();
+    }
+
+    /** The record behind so many, of all attempts, fails the job, once. */
+    static void failAt(long passed) {
+        FAIL_AT.set(passed);
+    }
+
+    static void awaitFailure() throws Exception {
+        Await.until("it has failed", () -> FAIL_AT.get() == NEVER);
     }
 
     static void awaitPassed(long records) throws Exception {
@@ -243,7 +253,8 @@ final class Replaying implements AutoCloseable {
 
         @Override
         public Long map(Long record) {
-            if (FAIL.compareAndSet(true, false)) {
+            long failAt = FAIL_AT.get();
+            if (PASSED.get() >= failAt && FAIL_AT.compareAndSet(failAt, NEVER)) {
                 throw new IllegalStateException("as the test wants it");
             }
             PASSED.incrementAndGet();

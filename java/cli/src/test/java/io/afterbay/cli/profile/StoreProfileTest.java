@@ -2,9 +2,12 @@ package io.afterbay.cli.profile;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.afterbay.testing.Await;
 import java.util.Arrays;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
 import org.apache.flink.runtime.state.KeyGroupRange;
 import org.apache.flink.runtime.state.heap.HeapPriorityQueueSet;
 import org.apache.flink.streaming.api.operators.TimerHeapInternalTimer;
@@ -15,8 +18,13 @@ class StoreProfileTest {
     private static final long WORK_NANOS = 400_000_000;
     private static final int TIMERS = 20_000;
 
-    /** Does it again and again until the thread has used some CPU time. */
-    private static Thread worker(Runnable work, CountDownLatch ready, CountDownLatch done) {
+    /**
+     * Does it again and again until the thread has used some CPU time. It is there until it is over
+     * for all: of a thread that has ended, the clock cannot tell what it has used since its last
+     * look.
+     */
+    private static Thread worker(
+            Runnable work, CountDownLatch ready, CountDownLatch done, CountDownLatch over) {
         var cpu = java.lang.management.ManagementFactory.getThreadMXBean();
         BooleanSupplier isDone = () -> cpu.getCurrentThreadCpuTime() > WORK_NANOS;
         Thread thread =
@@ -27,6 +35,7 @@ class StoreProfileTest {
                                 work.run();
                             }
                             done.countDown();
+                            await(over);
                         });
         thread.start();
         return thread;
@@ -43,18 +52,38 @@ class StoreProfileTest {
     private static StoreShares during(Runnable... works) throws Exception {
         CountDownLatch ready = new CountDownLatch(1);
         CountDownLatch done = new CountDownLatch(works.length);
+        CountDownLatch over = new CountDownLatch(1);
         Thread[] threads =
-                Arrays.stream(works).map(work -> worker(work, ready, done)).toArray(Thread[]::new);
+                Arrays.stream(works)
+                        .map(work -> worker(work, ready, done, over))
+                        .toArray(Thread[]::new);
         long[] ids = Arrays.stream(threads).mapToLong(Thread::getId).toArray();
-        try (StoreProfile profile = StoreProfile.start(() -> ids)) {
+        AtomicLong searches = new AtomicLong();
+        Supplier<long[]> tasks =
+                () -> {
+                    searches.incrementAndGet();
+                    return ids;
+                };
+        try (StoreProfile profile = StoreProfile.start(tasks)) {
             profile.begin();
+            awaitLook(searches, 0);
             ready.countDown();
             await(done);
+            awaitLook(searches, searches.get());
+            return profile.end();
+        } finally {
+            over.countDown();
             for (Thread thread : threads) {
                 thread.join();
             }
-            return profile.end();
         }
+    }
+
+    /**
+     * However busy the machine is: before each tenth look, the clock asks which threads are there.
+     */
+    private static void awaitLook(AtomicLong searches, long before) throws Exception {
+        Await.until("the clock looks", () -> searches.get() > before);
     }
 
     private static void useTimers() {

@@ -10,7 +10,6 @@ import io.afterbay.cli.replay.SimulatedCluster.When;
 import io.afterbay.command.CommandFailure;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** The savepoint with which a live job is stopped fails, is forgotten, or is not the end of it. */
 class BlockedLiveSavepointTest extends BlockedReplay {
@@ -146,7 +145,6 @@ class BlockedLiveSavepointTest extends BlockedReplay {
     }
 
     @Test
-    @Timeout(60)
     void aSavepointThatNeverEndsIsNotWaitedForForever() throws Exception {
         waiting = new Waiting(0, Duration.ofMillis(20));
         begin(Ending.SILENCE);

@@ -14,9 +14,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
-@Timeout(60)
 class LinkRelayTest {
     private static final LinkShape FAST = new LinkShape(1_000_000_000, Duration.ZERO);
 

@@ -12,10 +12,8 @@ import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-@Timeout(60)
 class LineShipperTest {
     private static final LinkShape LINK = new LinkShape(4_000_000, Duration.ofMillis(2));
     private static final int LINES = 20_000;
