@@ -45,7 +45,7 @@ fn runs() {
             while left > 0 {
                 let had_rings = exchange(&listener);
                 left -= u32::from(had_rings);
-                if had_rings && left % SAYS == 0 {
+                if had_rings && left.is_multiple_of(SAYS) {
                     println!("{left} are left");
                 }
             }
@@ -108,7 +108,7 @@ fn keeps_children() {
             }
         });
         for child in 0..CHILDREN {
-            if child % SAYS == 0 {
+            if child.is_multiple_of(SAYS) {
                 println!("{child} children have come");
             }
             let (mut output, input) = std::io::pipe().unwrap();
