@@ -1,7 +1,7 @@
 //! The clients: a thread for each connection, with one message at a time or a stream.
 
 use std::io::{self, Read, Write};
-use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -31,11 +31,12 @@ pub(crate) struct LoadArguments {
     #[arg(long, default_value_t = 1)]
     connections: usize,
 
-    /// How long it runs before it counts, in seconds.
+    /// How long it runs before it counts, in seconds from when each client has done an operation; longer if one has not got going
+    /// by then.
     #[arg(long, default_value_t = 1.0)]
     warmup_s: f64,
 
-    /// How long it counts.
+    /// How long it counts; longer if it has counted hardly anything by then.
     #[arg(long, default_value_t = 5.0)]
     seconds: f64,
 
@@ -73,10 +74,32 @@ struct Stage {
     phase: AtomicU8,
     operations: AtomicU64,
     wrong: AtomicU64,
+    /// Clients that have done an operation.
+    began: AtomicUsize,
+    /// And those that have got going.
+    goes: AtomicUsize,
 }
 
 const COUNTS: u8 = 1;
 const ENDS: u8 = 2;
+/// Operations for each connection, at least: beside them, what its end takes is nothing.
+const COUNTED_MIN: u64 = 1000;
+/// A client has got going after so many messages, or so many bytes of a stream: more than sockets hold, so that what follows goes
+/// the way that the connection has moved to.
+const MESSAGES_FIRST: u64 = 100;
+const BYTES_FIRST: u64 = 16 << 20;
+/// How often it is looked whether it is so.
+const LOOK: Duration = Duration::from_millis(1);
+
+/// Operations after which a client has got going, and how many are counted for each at least.
+fn at_least(work: Work, size: usize) -> (u64, u64) {
+    match work {
+        Work::Ping => (MESSAGES_FIRST, COUNTED_MIN),
+        Work::Stream | Work::Redis => (BYTES_FIRST.div_ceil(size as u64), COUNTED_MIN),
+        // Each is another connection.
+        Work::Connect => (1, 1),
+    }
+}
 
 impl Stage {
     fn is(&self, phase: u8) -> bool {
@@ -92,6 +115,9 @@ struct Client<'a> {
     arguments: &'a LoadArguments,
     stage: &'a Stage,
     times: Histogram<u64>,
+    done: u64,
+    /// Operations after which it has got going.
+    first: u64,
 }
 
 pub(crate) fn run(arguments: &LoadArguments) -> Result<()> {
@@ -109,12 +135,22 @@ fn load(arguments: &LoadArguments) -> Result<Counted> {
         let clients: Vec<_> = (0..arguments.connections)
             .map(|_| scope.spawn(|| Client::new(arguments, &stage)?.work()))
             .collect();
+        // One that ends has failed, and says so below.
+        let is = |done: &dyn Fn() -> bool| {
+            while !done() && !clients.iter().any(thread::ScopedJoinHandle::is_finished) {
+                thread::sleep(LOOK);
+            }
+        };
+        is(&|| stage.began.load(Ordering::Relaxed) == arguments.connections);
         thread::sleep(Duration::from_secs_f64(arguments.warmup_s));
+        is(&|| stage.goes.load(Ordering::Relaxed) == arguments.connections);
         let own = std::process::id();
         let before = (cpu_s(own), cpu_s(arguments.server_pid), network_bytes());
         let began = Instant::now();
         stage.enter(COUNTS);
         thread::sleep(Duration::from_secs_f64(arguments.seconds));
+        let counted = at_least(arguments.work, arguments.size).1 * arguments.connections as u64;
+        is(&|| stage.operations.load(Ordering::Relaxed) >= counted);
         let (seconds, operations) =
             (began.elapsed().as_secs_f64(), stage.operations.load(Ordering::Relaxed));
         let after = (cpu_s(own), cpu_s(arguments.server_pid));
@@ -152,7 +188,8 @@ fn histogram() -> Result<Histogram<u64>> {
 
 impl<'a> Client<'a> {
     fn new(arguments: &'a LoadArguments, stage: &'a Stage) -> Result<Self> {
-        Ok(Client { arguments, stage, times: histogram()? })
+        let (first, _) = at_least(arguments.work, arguments.size);
+        Ok(Client { arguments, stage, times: histogram()?, done: 0, first })
     }
 
     /// Its latencies.
@@ -214,6 +251,18 @@ impl<'a> Client<'a> {
         if !is_right {
             self.stage.wrong.fetch_add(1, Ordering::Relaxed);
         }
+        self.note();
+    }
+
+    /// It has done an operation.
+    fn note(&mut self) {
+        self.done += 1;
+        if self.done == 1 {
+            self.stage.began.fetch_add(1, Ordering::Relaxed);
+        }
+        if self.done == self.first {
+            self.stage.goes.fetch_add(1, Ordering::Relaxed);
+        }
     }
 
     fn stream(&mut self) -> io::Result<()> {
@@ -227,6 +276,7 @@ impl<'a> Client<'a> {
             if self.stage.is(COUNTS) {
                 self.stage.operations.fetch_add(1, Ordering::Relaxed);
             }
+            self.note();
         }
         connection.end()?;
         let (mut bytes, mut wrong) = ([0; 8], [0; 8]);

@@ -3,7 +3,6 @@
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
-use std::time::Duration;
 
 use afterbay_net_proto::{MESSAGE_BYTES_MAX, Message, Reason};
 use afterbay_net_shm::{ShmError, passing};
@@ -16,8 +15,6 @@ use crate::config::Config;
 use crate::lock::Lock;
 use crate::{descriptors, slot, sys};
 
-/// How long an agent may take to answer, all in all.
-const PATIENCE: Duration = Duration::from_secs(2);
 /// How long none is looked for after none was there; twice as long each time, so that one that hangs is not waited for again and
 /// again.
 const REST_NS: u64 = 1_000_000_000;
@@ -71,9 +68,9 @@ pub(crate) fn reach(config: &Config) -> Result<(), Reason> {
     asking.reach(config, deadline()).map(|_| ())
 }
 
-/// Until when an agent may answer that is asked now.
+/// Until when an agent may answer that is asked now, all in all.
 fn deadline() -> u64 {
-    sys::now() + PATIENCE.as_nanos() as u64
+    sys::now() + crate::patience().as_nanos() as u64
 }
 
 /// Takes an offer back. Only of this process: a child is another client.
@@ -179,7 +176,7 @@ pub(crate) fn call(config: &Config) -> Result<OwnedFd, ShmError> {
     let address = SocketAddrUnix::new(&config.agent).map_err(refused)?;
     connect(&socket, &address).map_err(refused)?;
     ioctl_fionbio(&socket, false).map_err(refused)?;
-    set_socket_timeout(&socket, Timeout::Send, Some(PATIENCE)).map_err(refused)?;
+    set_socket_timeout(&socket, Timeout::Send, Some(crate::patience())).map_err(refused)?;
     send(&socket, &Message::Hello { group: config.group.clone() }, &[])?;
     Ok(socket)
 }
@@ -237,6 +234,8 @@ fn hear_until(socket: &OwnedFd, end: u64) -> Result<(Message, Vec<OwnedFd>), Shm
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {
+    use std::time::Duration;
+
     use rustix::net::socketpair;
 
     use super::*;

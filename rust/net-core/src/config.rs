@@ -1,6 +1,7 @@
 //! What the library is told, by the environment of the program.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use afterbay_net_proto::GroupName;
 use afterbay_net_ring::Capacity;
@@ -20,6 +21,9 @@ pub const SPIN: &str = "AFTERBAY_NET_SPIN";
 pub const AFTER: &str = "AFTERBAY_NET_AFTER";
 /// `true`: all is plain TCP, whatever else is said.
 pub const OFF: &str = "AFTERBAY_NET_OFF";
+/// Whole seconds that an agent may take to answer, and a relay to begin; [`DEFAULT_PATIENCE`] by default. For tests, which may be held
+/// up for longer on a busy machine; no program needs it.
+pub const PATIENCE: &str = "AFTERBAY_NET_PATIENCE";
 
 /// The trust group of who names none.
 pub const DEFAULT_GROUP: &str = "default";
@@ -29,6 +33,8 @@ pub const DEFAULT_RING: u64 = 256 << 10;
 pub const DEFAULT_MEMORY: u64 = 512 << 20;
 /// Operations after which a connection moves to memory: about as many as cost what rings cost (`docs/net-results.md`).
 pub const DEFAULT_AFTER: u32 = 32;
+/// How long an agent may take to answer, and a relay to begin.
+pub const DEFAULT_PATIENCE: Duration = Duration::from_secs(2);
 
 /// What the library is told.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,6 +51,8 @@ pub struct Config {
     pub spin: bool,
     /// Operations after which a connection moves to memory.
     pub after: u32,
+    /// How long an agent may take to answer, and a relay to begin.
+    pub patience: Duration,
 }
 
 impl Config {
@@ -75,7 +83,15 @@ impl Config {
                 format!("{AFTER}: {after:?} is no number of operations, such as {DEFAULT_AFTER}")
             })?,
         };
-        Ok(Some(Config { agent: agent.into(), group, ring, memory, spin, after }))
+        let patience = match get(PATIENCE).filter(|seconds| !seconds.is_empty()) {
+            None => DEFAULT_PATIENCE,
+            Some(seconds) => {
+                let some = seconds.parse::<u32>().ok().filter(|&seconds| seconds > 0);
+                let some = some.map(|seconds| Duration::from_secs(seconds.into()));
+                some.ok_or_else(|| format!("{PATIENCE}: {seconds:?} is no number of seconds"))?
+            }
+        };
+        Ok(Some(Config { agent: agent.into(), group, ring, memory, spin, after, patience }))
     }
 }
 
@@ -121,7 +137,7 @@ mod tests {
         assert_eq!(config.group.as_str(), DEFAULT_GROUP);
         assert_eq!((config.ring.bytes(), config.memory), (DEFAULT_RING, DEFAULT_MEMORY));
         assert!(config.spin);
-        assert_eq!(config.after, DEFAULT_AFTER);
+        assert_eq!((config.after, config.patience), (DEFAULT_AFTER, DEFAULT_PATIENCE));
     }
 
     #[test]
@@ -134,11 +150,12 @@ mod tests {
             (SPIN, "off"),
             (AFTER, "0"),
             (OFF, "false"),
+            (PATIENCE, "240"),
         ];
         let config = of(&given).unwrap().unwrap();
         assert_eq!(config.group.as_str(), "shop");
         assert_eq!((config.ring.bytes(), config.memory, config.spin), (1 << 16, 1 << 30, false));
-        assert_eq!(config.after, 0);
+        assert_eq!((config.after, config.patience), (0, Duration::from_secs(240)));
     }
 
     #[test]
@@ -153,6 +170,8 @@ mod tests {
             (SPIN, "on"),
             (AFTER, "-1"),
             (OFF, "yes"),
+            (PATIENCE, "0"),
+            (PATIENCE, "2s"),
         ];
         for (name, value) in wrong {
             let error = of(&[(AGENT, "/a"), (name, value)]).unwrap_err();

@@ -60,10 +60,11 @@ mod worth;
 use std::sync::OnceLock;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
 
 use afterbay_net_proto::Reason;
 
-use crate::config::Config;
+use crate::config::{Config, DEFAULT_PATIENCE};
 
 pub use afterbay_net_proto::Reason as Why;
 pub use process::is_foreign;
@@ -87,6 +88,11 @@ pub fn begin() -> Result<(), String> {
 /// What the environment says; nothing if all is plain TCP.
 pub fn config() -> Option<&'static Config> {
     CONFIG.get()
+}
+
+/// How long an agent may take to answer, and a relay to begin.
+pub(crate) fn patience() -> Duration {
+    config().map_or(DEFAULT_PATIENCE, |config| config.patience)
 }
 
 /// The program uses `io_uring`, which no call of ours sees: all is TCP from now on. Not where it cannot (`net run --no-io-uring`).

@@ -25,8 +25,6 @@ use crate::relaying::serve;
 use crate::slot::{self, Ref};
 use crate::{epoll, service, status, sys};
 
-/// How long a relay may take to begin.
-const PATIENCE_NS: u64 = 2_000_000_000;
 /// After so long without a word, the relay asks the kernel whether the program has its end still; and how often, and how many times.
 const QUIET: Duration = Duration::from_secs(4);
 const ASKS_EVERY: Duration = Duration::from_secs(1);
@@ -101,8 +99,9 @@ fn start(at: &Ref, fd: i32) -> Option<OwnedFd> {
     drop(begins);
     // Whoever was forked by another thread meanwhile has the other end of the pipe too.
     let mut waited = [pollfd { fd: begun.as_raw_fd(), events: libc::POLLIN, revents: 0 }];
+    let patience = Some(crate::patience().as_nanos() as u64);
     let has_begun =
-        sys::poll(&mut waited, Some(PATIENCE_NS), None) == Ok(1) && read(&begun, &mut [0]) == Ok(1);
+        sys::poll(&mut waited, patience, None) == Ok(1) && read(&begun, &mut [0]) == Ok(1);
     has_begun.then_some(near)
 }
 

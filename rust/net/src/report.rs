@@ -17,7 +17,7 @@ pub(crate) struct Report {
     /// Programs that run with the library.
     programs: u32,
     /// Programs that did not answer: stopped, or too busy.
-    silent: u32,
+    pub(crate) silent: u32,
     /// Of all connections, each byte counted once where it was written.
     tcp_bytes: u64,
     ring_bytes: u64,
@@ -31,7 +31,7 @@ struct AgentReport {
 }
 
 /// A connection, as one of its programs has it: of two programs with the library, each has one.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, Serialize)]
 pub(crate) struct Connection {
     /// What `demote` takes.
     id: String,
@@ -52,7 +52,7 @@ pub(crate) struct Connection {
     pub(crate) reason: Option<String>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, Serialize)]
 pub(crate) struct Direction {
     pub(crate) transport: &'static str,
     pub(crate) tcp_bytes: u64,

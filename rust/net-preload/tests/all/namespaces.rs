@@ -49,7 +49,7 @@ fn two_namespaces_share_memory() {
     command.env("LIBRARY", variable("LD_PRELOAD"));
     command.env("PYTHON", python().unwrap());
     command.env("SCRIPT", concat!(env!("CARGO_MANIFEST_DIR"), "/tests/programs/peer.py"));
-    for name in ["AGENT", "GROUP", "RING", "AFTER"] {
+    for name in ["AGENT", "GROUP", "RING", "AFTER", "PATIENCE"] {
         let name = format!("AFTERBAY_NET_{name}");
         command.env(&name, variable(&name));
     }

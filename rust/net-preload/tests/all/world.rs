@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use afterbay_net_agent::{Agent, AgentClient, Destinations};
 use afterbay_net_proto::{Record, Transport};
-use afterbay_test_form::Wait;
+use afterbay_test_form::{PATIENCE, Wait};
 use tempfile::TempDir;
 
 /// How long programs may take to say what they have.
@@ -107,7 +107,9 @@ impl World {
             .env("LD_PRELOAD", library())
             .env("AFTERBAY_NET_AGENT", self.path())
             .env("AFTERBAY_NET_GROUP", GROUP)
-            .env("AFTERBAY_NET_RING", "64k");
+            .env("AFTERBAY_NET_RING", "64k")
+            // An agent that is held up is waited for: after the usual two seconds, a connection would stay on TCP.
+            .env("AFTERBAY_NET_PATIENCE", PATIENCE.as_secs().to_string());
         if let Some(after) = self.after {
             command.env("AFTERBAY_NET_AFTER", after.to_string());
         }

@@ -3,9 +3,11 @@
 A line on standard output says how far it is; what waits for the test waits for the end of standard input.
 """
 
+import array
 import asyncio
 import ctypes
 import errno
+import fcntl
 import hashlib
 import os
 import select
@@ -15,9 +17,13 @@ import socket
 import struct
 import subprocess
 import sys
+import termios
 import threading
+import time
 
 CHUNK = 1 << 16
+# What an asker says to a server that goes without reading it.
+UNREAD = b"nobody reads this"
 
 
 def say(*words):
@@ -26,6 +32,13 @@ def say(*words):
 
 def wait_for_test():
     sys.stdin.buffer.read()
+
+
+def available(sock):
+    """Bytes that could be read now."""
+    count = array.array("i", [0])
+    fcntl.ioctl(sock, termios.FIONREAD, count)
+    return count[0]
 
 
 def pattern(start, length):
@@ -421,6 +434,9 @@ def refuse_to_read(how):
     for _ in range(3):
         sock.recv(1)
         sock.sendall(b"answer")
+    # A close without bytes that nobody has read would be no reset.
+    while available(sock) < len(UNREAD):
+        time.sleep(0.001)
     say("answered")
     wait_for_test()
     if how == "reset":
@@ -595,7 +611,7 @@ def ask_and_wait(port):
     for _ in range(3):
         sock.sendall(b"x")
         assert sock.recv(100) == b"answer"
-    sock.sendall(b"nobody reads this")
+    sock.sendall(UNREAD)
     say("asked")
     wait_for_test()
     try:
@@ -614,11 +630,6 @@ def ask_and_wait(port):
 
 def calls(port):
     """What calls say on a connection whose both directions are in rings."""
-    import array
-    import fcntl
-    import termios
-    import time
-
     sock = socket.create_connection(("127.0.0.1", int(port)))
     for _ in range(3):
         sock.sendall(b"0123456789")
@@ -626,11 +637,8 @@ def calls(port):
     # Peek, and how much there is.
     sock.sendall(b"abcdefgh")
     assert sock.recv(8, socket.MSG_PEEK | socket.MSG_WAITALL)[:1] == b"a"
-    while True:
-        count = array.array("i", [0])
-        fcntl.ioctl(sock, termios.FIONREAD, count)
-        if count[0] == 8:
-            break
+    while available(sock) != 8:
+        pass
     assert sock.recv(3, socket.MSG_PEEK) == b"abc"
     # Several buffers.
     one, two = bytearray(3), bytearray(10)

@@ -8,7 +8,7 @@ use afterbay_values::counted;
 use clap::Args;
 
 use super::status::{ask, report};
-use super::{AgentDirectory, Failed, print};
+use super::{AgentDirectory, Failed, Patience, print};
 use crate::report::Connection;
 
 /// How often it is looked whether connections are back.
@@ -30,6 +30,8 @@ pub(crate) struct DemoteArgs {
     /// Wait so many seconds until it is so
     #[arg(long, value_name = "SECONDS", default_value_t = 10)]
     timeout: u64,
+    #[command(flatten)]
+    patience: Patience,
 }
 
 /// A program, or a connection of it.
@@ -72,34 +74,65 @@ impl Target {
 pub(crate) fn run(args: &DemoteArgs) -> Result<(), Failed> {
     let (place, process, mut client) = ask(&args.agent)?;
     let target = args.target;
-    let mut look = || -> Result<Vec<Connection>, Failed> {
-        let found = report(&place, process, &mut client)?.connections;
-        Ok(found.into_iter().filter(|connection| target.is(connection)).collect())
+    let mut look = || -> Result<Look, Failed> {
+        let report = report(&place, process, &mut client, args.patience.time())?;
+        let is_whole = report.silent == 0;
+        let found = report.connections.into_iter().filter(|found| target.is(found)).collect();
+        Ok(Look { found, is_whole })
     };
-    let meant = look()?;
-    if meant.is_empty() {
+    let mut meant = look()?;
+    if meant.found.is_empty() && meant.is_whole {
         return Err(not_found(target).into());
     }
     client_demote(args, target)?;
     let began = Instant::now();
     loop {
-        // One that was closed meanwhile is not there any more, and new ones are not meant.
         let now = look()?;
-        let left = now.iter().filter(|connection| !connection.is_on_tcp());
-        let left = left.filter(|now| meant.iter().any(|meant| meant.number == now.number)).count();
-        if left == 0 {
-            let program = &meant[0].program;
-            let connections = counted(meant.len() as u64, "connection");
-            return print(&format!("{connections} of {program} ({}) on TCP\n", target.process));
+        if meant.found.is_empty() {
+            // It said nothing until now.
+            meant.found.clone_from(&now.found);
+        }
+        let left = meant.left(&now);
+        match &meant.found[..] {
+            [first, ..] if left == 0 => {
+                let (all, program) =
+                    (counted(meant.found.len() as u64, "connection"), &first.program);
+                return print(&format!("{all} of {program} ({}) on TCP\n", target.process));
+            }
+            [] if now.is_whole => return Err(not_found(target).into()),
+            _ => {}
         }
         if began.elapsed() >= Duration::from_secs(args.timeout) {
-            let left = counted(left as u64, "connection");
+            let left = match left {
+                0 => "what it has is".to_owned(),
+                left => counted(left as u64, "connection"),
+            };
             return Err(format!(
                 "{left} not on TCP yet: it is told, and goes back when both of its programs run on; 'afterbay net status' shows it"
             )
             .into());
         }
         thread::sleep(LOOK);
+    }
+}
+
+/// What programs say of the connections that are meant.
+#[derive(Debug)]
+struct Look {
+    found: Vec<Connection>,
+    /// All programs have said what they have.
+    is_whole: bool,
+}
+
+impl Look {
+    /// How many of these are not on TCP now. One that was closed meanwhile is not there any more, unless its program says nothing;
+    /// new ones are not meant.
+    fn left(&self, now: &Look) -> usize {
+        let is_left = |meant: &&Connection| {
+            let found = now.found.iter().find(|now| now.number == meant.number);
+            found.map_or(!now.is_whole, |now| !now.is_on_tcp())
+        };
+        self.found.iter().filter(is_left).count()
     }
 }
 

@@ -9,6 +9,7 @@ mod values;
 use std::io::{ErrorKind, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
 
@@ -58,6 +59,27 @@ struct AgentDirectory {
 impl AgentDirectory {
     fn place(&self) -> Result<Place, PlaceError> {
         self.directory.as_deref().map_or_else(|| Ok(Place::of_user()), Place::at)
+    }
+}
+
+/// How long a program is waited for that is asked what it has.
+#[derive(Debug, Args)]
+struct Patience {
+    /// Seconds. For tests, which may be held up for longer on a busy machine
+    #[arg(
+        long = "patience",
+        hide = true,
+        value_name = "SECONDS",
+        env = "AFTERBAY_NET_PATIENCE",
+        default_value_t = 2,
+        value_parser = clap::value_parser!(u32).range(1..)
+    )]
+    seconds: u32,
+}
+
+impl Patience {
+    fn time(&self) -> Duration {
+        Duration::from_secs(self.seconds.into())
     }
 }
 

@@ -5,12 +5,10 @@ use std::time::Duration;
 use afterbay_net_agent::{AgentClient, AgentError};
 use clap::Args;
 
-use super::{AgentDirectory, Failed, print};
+use super::{AgentDirectory, Failed, Patience, print};
 use crate::place::Place;
 use crate::report::Report;
 
-/// A program that says nothing for so long is left out.
-const PATIENCE: Duration = Duration::from_secs(2);
 /// The group of who only looks, which none of its programs needs to be in.
 const LOOKS: &str = "default";
 
@@ -23,6 +21,8 @@ const LOOKS: &str = "default";
 pub(crate) struct StatusArgs {
     #[command(flatten)]
     agent: AgentDirectory,
+    #[command(flatten)]
+    patience: Patience,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -30,7 +30,7 @@ pub(crate) struct StatusArgs {
 
 pub(crate) fn run(args: &StatusArgs) -> Result<(), Failed> {
     let (place, process, mut client) = ask(&args.agent)?;
-    let report = report(&place, process, &mut client)?;
+    let report = report(&place, process, &mut client, args.patience.time())?;
     match args.json {
         true => print(&format!("{}\n", serde_json::to_string(&report)?)),
         false => print(&report.text()?),
@@ -45,12 +45,14 @@ pub(crate) fn ask(agent: &AgentDirectory) -> Result<(Place, i32, AgentClient), F
     Ok((place, process, client))
 }
 
+/// A program that says nothing for so long is left out.
 pub(crate) fn report(
     place: &Place,
     process: i32,
     client: &mut AgentClient,
+    patience: Duration,
 ) -> Result<Report, Failed> {
-    let status = client.status(PATIENCE).map_err(explain)?;
+    let status = client.status(patience).map_err(explain)?;
     Ok(Report::new(place.to_string(), process, &status))
 }
 

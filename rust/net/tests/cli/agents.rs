@@ -168,8 +168,22 @@ fn a_place_whose_name_is_too_long_is_refused() {
     net.run(&["run", "--agent", long.to_str().unwrap(), "true"]).failed(125, "at most 107 bytes");
 }
 
+/// A whole answer: a client is let go after five seconds, and is told after two that the agent does not answer.
 fn page(address: &str, path: &str) -> String {
-    asked(address, path).unwrap()
+    let wait = Wait::until("there is a page");
+    loop {
+        let said = asked(address, path);
+        match said {
+            Ok(said) if is_whole(&said) && !said.starts_with("HTTP/1.1 503 ") => return said,
+            said => wait.check(said),
+        }
+    }
+}
+
+fn is_whole(said: &str) -> bool {
+    let Some((head, page)) = said.split_once("\r\n\r\n") else { return false };
+    let mut lines = head.lines();
+    lines.any(|line| line.strip_prefix("Content-Length: ") == Some(&page.len().to_string()))
 }
 
 fn asked(address: &str, path: &str) -> std::io::Result<String> {

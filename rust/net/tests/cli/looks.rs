@@ -5,6 +5,7 @@ use std::path::Path;
 
 use afterbay_net_proto::{Flow, MESSAGE_BYTES_MAX, Message, Reason, Record, Transport};
 use afterbay_net_shm::passing;
+use afterbay_test_form::PATIENCE;
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, connect, socket_with};
 
 use crate::Net;
@@ -35,10 +36,13 @@ impl Library {
         Message::decode(&bytes[..length], 0).ok()
     }
 
-    /// Answers until the agent is gone, with these connections, which go back when they are told to, if they do.
-    fn serve(self, mut records: Vec<Record>, goes_back: bool) {
+    /// Answers until the agent is gone, with these connections, which go back when they are told to, if they do. Of the questions, it
+    /// answers those that it is to, counted from 0.
+    fn serve(self, mut records: Vec<Record>, goes_back: bool, answers: fn(u32) -> bool) {
+        let mut questions = 0..;
         while let Some(message) = self.hear() {
             match message {
+                Message::Report { .. } if !questions.next().is_some_and(answers) => {}
                 Message::Report { reference } => {
                     for record in records.iter().copied() {
                         self.say(&Message::Record { reference, record });
@@ -76,11 +80,21 @@ fn record(connection: u64) -> Record {
 
 /// With an agent and a program with these connections.
 fn with(records: Vec<Record>, goes_back: bool, look: impl FnOnce(&Net)) {
+    with_answers(records, goes_back, |_| true, look);
+}
+
+/// As [`with`], and the program answers only some questions.
+fn with_answers(
+    records: Vec<Record>,
+    goes_back: bool,
+    answers: fn(u32) -> bool,
+    look: impl FnOnce(&Net),
+) {
     let net = Net::new();
     assert_eq!(net.run(&["agent"]).code, Some(0));
     let library = Library::of(&net.directory());
     std::thread::scope(|scope| {
-        let serving = scope.spawn(move || library.serve(records, goes_back));
+        let serving = scope.spawn(move || library.serve(records, goes_back, answers));
         look(&net);
         // The agent's end ends it.
         drop(net);
@@ -144,6 +158,31 @@ fn what_cannot_go_back_is_told() {
         net.run(&["demote", "all"])
             .failed(2, "neither a process id (4711) nor a connection (4711/3)");
     });
+}
+
+/// It may be stopped, with its connections in memory.
+#[test]
+fn a_program_that_says_nothing_is_not_on_tcp_yet() {
+    let process = std::process::id().to_string();
+    let demote = |net: &Net, timeout: &str| {
+        net.run(&["demote", "--patience", "1", "--timeout", timeout, &process])
+    };
+    with_answers(
+        vec![record(7)],
+        false,
+        |question| question == 0,
+        |net| demote(net, "0").failed(1, " not on TCP yet: it is told"),
+    );
+    // What it says later counts.
+    with_answers(
+        vec![record(7), record(8)],
+        true,
+        |question| question > 0,
+        |net| {
+            let said = demote(net, &PATIENCE.as_secs().to_string());
+            assert!(said.out.starts_with("2 connections of "), "{said:?}");
+        },
+    );
 }
 
 #[test]

@@ -11,6 +11,7 @@ mod runs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
+use afterbay_test_form::PATIENCE;
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
@@ -35,6 +36,8 @@ impl Net {
             .args(arguments)
             .env("AFTERBAY_NET_DIR", self.directory())
             .env("AFTERBAY_NET_LIBRARY", harmless_library())
+            // A program that is held up is waited for, and not left out after the usual two seconds.
+            .env("AFTERBAY_NET_PATIENCE", PATIENCE.as_secs().to_string())
             .env_remove("LD_PRELOAD")
             .stdin(Stdio::null());
         command
@@ -46,7 +49,8 @@ impl Net {
 
     /// The process of the agent that is there.
     fn agent(&self) -> Option<i32> {
-        let said = self.run(&["status", "--json"]);
+        // Whatever its programs say.
+        let said = self.run(&["status", "--json", "--patience", "1"]);
         let report: serde_json::Value = serde_json::from_str(&said.out).ok()?;
         i32::try_from(report["agent"]["process"].as_i64()?).ok()
     }

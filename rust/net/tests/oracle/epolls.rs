@@ -7,7 +7,7 @@ use crate::memory::{Memory, bytes_of};
 
 const SCRIPT: &str = include_str!("epolls.py");
 const PYTHON: &str = "/usr/bin/python3";
-/// In a second, a thread that looks each millisecond sleeps far more often, and one that never waits hardly ever.
+/// A thread that looks each millisecond soon has slept more often, and one that never waits hardly ever does.
 const TIMES_ASLEEP_MIN: u32 = 20;
 
 #[track_caller]

@@ -19,6 +19,8 @@ use crate::memory::{Memory, has_rings};
 const IS_PROGRAM: &str = "AFTERBAY_NET_FORKS";
 /// Connections that are opened and closed, and have rings. A fork may come between one and its rings.
 const CONNECTIONS: u32 = 500;
+/// How often a program says that it gets on.
+const SAYS: u32 = 50;
 
 /// A connection that is opened and closed. Whether it has had rings.
 fn exchange(listener: &TcpListener) -> bool {
@@ -41,7 +43,11 @@ fn runs() {
         scope.spawn(|| {
             let mut left = CONNECTIONS;
             while left > 0 {
-                left -= u32::from(exchange(&listener));
+                let had_rings = exchange(&listener);
+                left -= u32::from(had_rings);
+                if had_rings && left.is_multiple_of(SAYS) {
+                    println!("{left} are left");
+                }
             }
             is_done.store(true, SeqCst);
         });
@@ -101,7 +107,10 @@ fn keeps_children() {
                 closed.fetch_add(1, SeqCst);
             }
         });
-        for _ in 0..CHILDREN {
+        for child in 0..CHILDREN {
+            if child.is_multiple_of(SAYS) {
+                println!("{child} children have come");
+            }
             let (mut output, input) = std::io::pipe().unwrap();
             // SAFETY: the child makes system calls only, and waits for its death.
             let child = unsafe { libc::fork() };
@@ -147,15 +156,12 @@ fn check(runs: fn()) {
         .args(["--exact", std::thread::current().name().unwrap(), "--nocapture"])
         .env(IS_PROGRAM, "");
     let mut program = Told::start(command);
-    let said = std::thread::spawn(move || {
-        while program.hear() != "all are closed" {
-            assert!(program.goes_on(), "it ended");
-        }
-        program
-    });
-    Wait::block("all connections are closed", || said.is_finished());
-    let mut program = said.join().unwrap();
-    assert!(program.goes_on());
+    let mut said = String::new();
+    while said != "all are closed" {
+        // Each line is waited for anew.
+        (said, program) = program.says();
+        assert!(program.goes_on(), "it ended");
+    }
     program.tell("");
 }
 

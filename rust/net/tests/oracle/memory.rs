@@ -10,6 +10,10 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use tempfile::TempDir;
 
+/// How many seconds the library waits for an agent that is held up, and `status` for a program. After the usual two, a connection
+/// would stay on TCP, and a program be left out.
+pub(crate) const WAITS: &str = "AFTERBAY_NET_PATIENCE";
+
 /// An agent, and programs that it brings together.
 #[derive(Debug)]
 pub(crate) struct Memory {
@@ -52,6 +56,7 @@ impl Memory {
         command.args(arguments).env("AFTERBAY_NET_DIR", self.directory());
         command
             .env("AFTERBAY_NET_LIBRARY", library())
+            .env(WAITS, PATIENCE.as_secs().to_string())
             .env_remove("LD_PRELOAD")
             .stdin(Stdio::null());
         command
@@ -86,20 +91,30 @@ impl Memory {
             ("AFTERBAY_NET_MEMORY", (512 << 20).to_string()),
             ("AFTERBAY_NET_SPIN", "off".to_owned()),
             ("AFTERBAY_NET_AFTER", operations.to_string()),
+            (WAITS, PATIENCE.as_secs().to_string()),
         ];
         values.map(|(name, value)| (name.to_owned(), value)).into()
     }
 
+    /// What all programs say: none is stopped.
     pub(crate) fn status(&self) -> Value {
-        let said = self.net(&["status", "--json"]).output().unwrap();
-        serde_json::from_slice(&said.stdout).unwrap_or_else(|_| panic!("{said:?}"))
+        status(&mut self.net(&["status", "--json"]))
     }
 
-    /// Connections of a process.
+    /// As [`Memory::status`], without programs that are stopped, or held up for two seconds.
+    pub(crate) fn look(&self) -> Value {
+        status(&mut self.looks())
+    }
+
+    fn looks(&self) -> Command {
+        let mut command = self.net(&["status", "--json"]);
+        command.env_remove(WAITS);
+        command
+    }
+
+    /// Connections of a process. No program is stopped.
     pub(crate) fn connections_of(&self, process: u32) -> Vec<Value> {
-        let status = self.status();
-        let all = status["connections"].as_array().unwrap().iter();
-        all.filter(|connection| connection["process"] == process).cloned().collect()
+        connections_in(&self.status(), process)
     }
 
     /// All connections of a process, whose library tells the agent of itself on its own time.
@@ -107,7 +122,7 @@ impl Memory {
     pub(crate) fn all_connections_of(&self, process: u32, count: usize) -> Vec<Value> {
         let wait = Wait::until("the agent knows of the connections");
         loop {
-            let connections = self.connections_of(process);
+            let connections = connections_in(&self.look(), process);
             if connections.len() == count {
                 return connections;
             }
@@ -122,9 +137,10 @@ impl Memory {
     }
 
     pub(crate) fn demote(&self, process: u32) {
-        let said =
-            self.net(&["demote", "--timeout", "120", &process.to_string()]).output().unwrap();
-        assert!(said.status.success(), "{said:?}; {:#}", self.status());
+        let process = process.to_string();
+        let mut command = self.net(&["demote", "--timeout", "120", &process]);
+        let said = command.env_remove(WAITS).output().unwrap();
+        assert!(said.status.success(), "{said:?}; {:#}", self.look());
     }
 
     /// As `net demote`, without a wait until it is so: what a process has goes back. Its library tells the agent of itself on its own
@@ -167,7 +183,7 @@ impl Memory {
     }
 
     fn agent(&self) -> Option<u32> {
-        let said = self.net(&["status", "--json"]).output().unwrap();
+        let said = self.looks().output().unwrap();
         let status: Value = serde_json::from_slice(&said.stdout).ok()?;
         u32::try_from(status["agent"]["process"].as_u64()?).ok()
     }
@@ -189,6 +205,16 @@ impl Drop for Memory {
             end(agent, Signal::TERM);
         }
     }
+}
+
+fn status(command: &mut Command) -> Value {
+    let said = command.output().unwrap();
+    serde_json::from_slice(&said.stdout).unwrap_or_else(|_| panic!("{said:?}"))
+}
+
+fn connections_in(status: &Value, process: u32) -> Vec<Value> {
+    let all = status["connections"].as_array().unwrap().iter();
+    all.filter(|connection| connection["process"] == process).cloned().collect()
 }
 
 fn end(process: u32, signal: Signal) {

@@ -116,7 +116,7 @@ fn between_containers_the_cable_carries_next_to_nothing() {
     let before = namespaces.carried();
     client.exchanges(BYTES);
     let carried = namespaces.carried() - before;
-    assert!(carried * 100 <= 2 * BYTES, "{carried} of {} bytes; {:#}", 2 * BYTES, memory.status());
+    assert!(carried * 100 <= 2 * BYTES, "{carried} of {} bytes; {:#}", 2 * BYTES, memory.look());
     for program in [&server, &client] {
         let connection = memory.connection_of(program.id());
         assert!(bytes_of(&connection).1 >= 2 * BYTES, "{connection:#}");

@@ -7,6 +7,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
+use afterbay_test_form::PATIENCE;
 use serde::{Deserialize, Serialize};
 
 use crate::script::{
@@ -21,7 +22,7 @@ pub(crate) const PLAYS: &str = "AFTERBAY_NET_PLAYS";
 pub(crate) const LIES: &str = "AFTERBAY_NET_LIES";
 
 /// How long what was sent is waited for: less than an answer is.
-const ARRIVES: Duration = Duration::from_secs(60);
+const ARRIVES: Duration = PATIENCE;
 
 /// What a player is told.
 #[derive(Debug, Clone, Serialize, Deserialize)]

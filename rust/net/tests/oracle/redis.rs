@@ -1,8 +1,10 @@
 //! redis, unchanged: a server and its clients.
 
-use std::net::TcpListener;
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::AtomicU32;
+use std::sync::atomic::Ordering::Relaxed;
 
 use afterbay_test_form::Wait;
 
@@ -20,20 +22,26 @@ struct Server<'a> {
     memory: &'a Memory,
     redis: &'a Installed,
     process: Running,
-    port: String,
+    address: SocketAddr,
+}
+
+/// Of the loopback interface, and nobody else's: what is bound to another address takes none of its ports.
+fn own_address() -> Ipv4Addr {
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    let number = std::process::id() << 2 | COUNT.fetch_add(1, Relaxed) & 3;
+    Ipv4Addr::from_bits(127 << 24 | number & 0xff_ffff)
 }
 
 impl<'a> Server<'a> {
     fn start(memory: &'a Memory, redis: &'a Installed, with: &dyn Fn(PathBuf) -> Command) -> Self {
         // It takes no port 0.
-        let port =
-            TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port().to_string();
+        let address = TcpListener::bind((own_address(), 0)).unwrap().local_addr().unwrap();
         let process = with(redis.program("redis-server"))
             .args([
                 "--port",
-                &port,
+                &address.port().to_string(),
                 "--bind",
-                "127.0.0.1",
+                &address.ip().to_string(),
                 "--save",
                 "",
                 "--appendonly",
@@ -45,14 +53,15 @@ impl<'a> Server<'a> {
             .stdout(Stdio::null())
             .spawn()
             .unwrap();
-        let server = Server { memory, redis, process: Running(process), port };
+        let server = Server { memory, redis, process: Running(process), address };
         Wait::block("redis answers", || server.ask(&["PING"], &plainly) == "PONG");
         server
     }
 
     fn client(&self, program: &str, with: &dyn Fn(PathBuf) -> Command) -> Command {
         let mut command = with(self.redis.program(program));
-        command.args(["-p", &self.port]).envs(self.redis.environment());
+        let (ip, port) = (self.address.ip().to_string(), self.address.port().to_string());
+        command.args(["-h", &ip, "-p", &port]).envs(self.redis.environment());
         command
     }
 

@@ -10,7 +10,7 @@ use rustix::net::{
 };
 
 use crate::ends::Told;
-use crate::memory::Memory;
+use crate::memory::{Memory, WAITS};
 use crate::sleeps::{LOOKS, said};
 
 const PYTHON: &str = "/usr/bin/python3";
@@ -34,9 +34,10 @@ if sys.stdin.readline() == "child\n" and os.fork() == 0:
 sys.stdin.readline()
 "#;
 
+/// It waits for its agent as programs do that are not told how long.
 fn program(memory: &Memory) -> Told {
     let mut command = Command::new(PYTHON);
-    command.args(["-c", SCRIPT]).envs(memory.environment());
+    command.args(["-c", SCRIPT]).envs(memory.environment()).env_remove(WAITS);
     let mut program = Told::start(command);
     assert_eq!(program.hear(), "here");
     program
@@ -177,7 +178,7 @@ fn a_program_that_is_gone_is_not_waited_for_though_its_child_lives() {
     assert_eq!(program.hear(), "child");
     program.kill();
     Wait::block("the agent knows that it is gone", || {
-        let status = memory.status();
+        let status = memory.look();
         status["silent"] == 0 && status["programs"] == 0
     });
 }

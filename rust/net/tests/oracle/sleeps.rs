@@ -29,7 +29,7 @@ end.shutdown(socket.SHUT_WR)
 print("ended", flush=True)
 sys.stdin.readline()
 "#;
-/// In two seconds, a thread that looks each millisecond sleeps far more often, and one that never waits hardly ever.
+/// A thread that looks each millisecond soon has slept more often, and one that never waits hardly ever does.
 const TIMES_ASLEEP_MIN: u32 = 20;
 /// A thread that never sleeps is not found asleep so many times in a row.
 pub(crate) const LOOKS: usize = 50;

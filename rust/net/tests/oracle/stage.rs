@@ -6,6 +6,8 @@ use std::os::unix::net::UnixStream;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
+use afterbay_test_form::PATIENCE;
+
 use crate::player::{Order, PLAYS};
 use crate::script::{
     Family, Op, Opening, Outcome, ReceiveForm, SLOTS, Script, SendForm, Setting, Side, Step, bytes,
@@ -16,7 +18,7 @@ use crate::system::takes_flags;
 /// Bytes that may be under way to an end: less than any buffer, so that no sender waits.
 const UNDER_WAY_MAX: usize = 24 << 10;
 /// An answer that does not come within this time does not come, however busy the machine is.
-const ANSWERS: Duration = Duration::from_secs(120);
+const ANSWERS: Duration = PATIENCE.saturating_mul(2);
 
 /// What a step came to; nothing, if it could not be done or its outcome would depend on the moment.
 pub(crate) type Result = std::result::Result<Vec<Option<Outcome>>, String>;
