@@ -243,7 +243,10 @@ fn log_of(format: &str) -> (String, Vec<String>) {
     let made: serde_json::Value = serde_json::from_slice(&made.stdout).unwrap();
     let text = |name: &str| made[name].as_str().unwrap().to_owned();
     let user = AccessKey { access: text("access_key"), secret: text("secret_key") };
-    assert!(run(&["put", log.to_str().unwrap(), "papers/log"], None).status.success());
+    // Not the log itself, which grows while it is put.
+    let file = directory.path().join("file");
+    std::fs::copy(&log, &file).unwrap();
+    assert!(run(&["put", file.to_str().unwrap(), "papers/log"], None).status.success());
     assert!(!run(&["ls"], Some("a-wrong-secret-of-the-right-length")).status.success());
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {

@@ -11,10 +11,12 @@ use futures_util::{StreamExt, stream};
 
 use crate::common::{Process, content, get, put};
 
-/// Chunks and segments are small, so that what is deleted is compacted away at once.
-const ARGUMENTS: [&str; 16] = [
+/// Chunks and segments are small, so that what is deleted is compacted away at once. A put that stops is not ended by the server.
+const ARGUMENTS: [&str; 18] = [
     "--admin",
     "none",
+    "--stall-timeout",
+    "1h",
     "--partition-size",
     "8MiB",
     "--segment-size",

@@ -49,6 +49,9 @@ const ARGUMENTS: [&str; 20] = [
     "2s",
 ];
 
+/// So many answers come in a cycle at least, however slow the disk is.
+const ANSWERS: u64 = 30;
+
 /// The disks are looked at, without a server, after so many cycles.
 const AUDIT: u64 = 10;
 
@@ -108,19 +111,22 @@ fn server(process: &Process) -> Server {
     }
 }
 
-/// The server begins again, is looked at, and is killed in the middle of work, when it has done `least` of what controls take away;
-/// in every fifth cycle while it shuts down.
+/// The server begins again, is looked at, and is killed in the middle of work, when it has given as many answers as a cycle needs, and
+/// has done `least` of what controls take away; in every fifth cycle while it shuts down.
 async fn cycle(data: &Path, ledger: &Arc<Ledger>, number: u64, least: u64) -> Vec<String> {
     let mut process = Process::start(data, &ARGUMENTS);
     let server = server(&process);
     let wrong = check(ledger, &server, 13).await;
     assert_eq!(damaged_ranges(&server).await, 0);
+    let before = ledger.answers();
     let workers = start_work(&server, ledger, number);
     // Long enough for a large part now and then.
     let patience = if number % 10 == 7 { 600 } else { 60 + number * 37 % 140 };
     tokio::time::sleep(Duration::from_millis(patience)).await;
-    let wait = Wait::until("blobs with and without names were put");
-    while CONTROLLED.iter().any(|kind| ledger.counted(kind) < least) {
+    let wait = Wait::until("enough was done");
+    while ledger.answers() < before + ANSWERS
+        || CONTROLLED.iter().any(|kind| ledger.counted(kind) < least)
+    {
         wait.check(&ledger.tally);
         tokio::time::sleep(Duration::from_millis(5)).await;
     }

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use afterbay_blob_server::{Frontend, Host, NamesAndS3, StartError, Started, start};
 use async_trait::async_trait;
+use tokio::net::TcpSocket;
 
 use crate::common::{Process, serve_options};
 
@@ -37,7 +38,11 @@ fn what_is_refused_has_made_nothing() {
         let what = format!("{busy}: another program listens there");
         assert!(said.contains(&what) && said.contains(option), "{said}");
     }
-    let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
+    // Nobody listens there, and the system gives it to nobody else: the server can take it.
+    let held = TcpSocket::new_v4().unwrap();
+    held.set_reuseaddr(true).unwrap();
+    held.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let free = held.local_addr().unwrap().to_string();
     let said = refused(home, 1, &["--listen", &free, "--s3", &free]);
     assert!(said.contains("the address of native protocol (--listen), too"), "{said}");
     let said = refused(home, 1, &["--listen", "127.0.0.1"]);

@@ -1,5 +1,6 @@
 //! The datanode over disks that are slow, full, or fail.
 
+use std::future::poll_fn;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -49,15 +50,31 @@ async fn check(node: &Datanode, id: BlobId, number: u64, length: usize) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn concurrent_puts_share_their_syncs() {
-    // Slow enough that all puts arrive within a few syncs on a busy machine, too.
-    let volume = SimVolume::new(1 << 30, Duration::from_millis(50));
+    let volume = SimVolume::new(1 << 30, Duration::ZERO);
     let node = node(&volume, NodeOptions { partition_bytes: Some(16 << 20), ..options() });
     // The control: one after the other, each has its own.
     for number in 0..10 {
         put(&node, number, 100).await.unwrap();
     }
     assert_eq!(volume.commits(), 10);
-    let all = join_all((0..400).map(|number| put(&node, number, 100))).await;
+    // The first sync ends when all puts are in the queue.
+    volume.gate.close();
+    let begun = AtomicU64::new(0);
+    let all = join_all((0..400).map(|number| {
+        let mut put = Box::pin(put(&node, number, 100));
+        let mut has_begun = false;
+        let (begun, gate) = (&begun, &volume.gate);
+        poll_fn(move |context| {
+            let polled = put.as_mut().poll(context);
+            if !std::mem::replace(&mut has_begun, true)
+                && begun.fetch_add(1, Ordering::Relaxed) == 399
+            {
+                gate.open();
+            }
+            polled
+        })
+    }))
+    .await;
     let syncs = volume.commits() - 10;
     assert!(syncs <= 40, "{syncs} syncs for 400 puts");
     for (number, id) in all.into_iter().enumerate() {

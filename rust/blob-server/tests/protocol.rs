@@ -124,7 +124,7 @@ async fn everything_on_tls_and_not_with_others() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn only_who_knows_the_secret() {
-    let (_directory, running) = served(|_| ()).await;
+    let (_directory, running) = served(|options| options.server.handshake_timeout = NEVER).await;
     let good = client_options(running.address, &running.key);
     for (key, secret) in [
         (good.key.clone(), "wrong"),
@@ -374,7 +374,7 @@ async fn a_put_behind_an_answer_that_nobody_takes_is_not_stored() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_slow_client_gets_all_of_it() {
-    let (_directory, running) = served(|_| ()).await;
+    let (_directory, running) = served(|options| options.server.stall_timeout = NEVER).await;
     let client = client(&running);
     let content = content(1, 12 << 20);
     let id = put(&client, &content).await;
@@ -390,7 +390,11 @@ async fn a_slow_client_gets_all_of_it() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn requests_under_way_end_before_the_server_does() {
-    let (_directory, running) = served(|options| options.server.drain_timeout = NEVER).await;
+    let (_directory, running) = served(|options| {
+        options.server.drain_timeout = NEVER;
+        options.server.stall_timeout = NEVER;
+    })
+    .await;
     let client = client(&running);
     let id = put(&client, &content(1, 16 << 20)).await;
     let mut got = client.get(id, None).await.unwrap();

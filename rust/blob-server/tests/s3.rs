@@ -204,7 +204,8 @@ async fn a_certificate_that_signs_itself_is_trusted_by_clients_that_have_it() {
 async fn requests_under_way_end_before_the_server_does() {
     let directory = tempfile::tempdir().unwrap();
     let data = directory.path().join("data");
-    let mut process = Process::start(&data, &["--admin", "none", "--drain-timeout", "1h"]);
+    let patient = ["--admin", "none", "--drain-timeout", "1h", "--stall-timeout", "1h"];
+    let mut process = Process::start(&data, &patient);
     process.hang_up();
     let endpoint = process.s3.clone().unwrap();
     let s3 = S3::new(&endpoint, &process.key);

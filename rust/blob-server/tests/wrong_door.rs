@@ -5,7 +5,7 @@ use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use afterbay_blob_client::{Client, ClientOptions};
+use afterbay_blob_client::{Client, ClientOptions, Connection, TlsRoots};
 use afterbay_blob_server::AccessKey;
 
 use crate::common::{Process, client_options, program};
@@ -78,19 +78,22 @@ fn another_program_has_the_port() {
     quoted(&refused(&address, &key, None), "wrong magic: the other side speaks another protocol");
 }
 
-#[test]
-fn there_are_too_many_connections() {
+#[tokio::test(flavor = "multi_thread")]
+async fn there_are_too_many_connections() {
     let home = tempfile::tempdir().unwrap();
     let one = ["--connections", "1"];
     let (tls, roots) = with_tls(home.path(), &one);
     let plain =
         Process::start(&home.path().join("plain"), &[&["--admin", "none"], &one[..]].concat());
-    let said = |process: &Process, roots| {
-        let _held = std::net::TcpStream::connect(&process.address).unwrap();
+    // One that has proved its key may be idle.
+    let said = async |process: &Process, roots: Option<&Path>| {
+        let tls = roots.map(|roots| TlsRoots { roots: roots.to_owned(), server_name: None });
+        let options = ClientOptions { tls, ..client_options(&process.address, &process.key) };
+        let _held = Connection::open(&options).await.unwrap();
         refused(&process.address, &process.key, roots)
     };
-    quoted(&said(&plain, None), "too many connections");
-    let said = said(&tls, Some(&*roots));
+    quoted(&said(&plain, None).await, "too many connections");
+    let said = said(&tls, Some(&*roots)).await;
     assert!(said.contains("; the server has too many connections, or"), "{said}");
     // Whether the first bytes of the client were read by then, nobody knows.
     let texts = ["TLS: tls handshake eof", "TLS: Connection reset by peer"];

@@ -53,10 +53,8 @@ fn reason(status: &Value, node: usize) -> String {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_node_with_another_certificate_is_refused_by_name() {
     let mut cluster = Cluster::running().await;
-    let (_, status) = cluster.status();
-    for node in 0..3 {
-        assert_eq!(status["nodes"][node]["tls"], true, "{status}");
-    }
+    let all = |status: &Value| (0..3).all(|node| status["nodes"][node]["tls"] == true);
+    cluster.until_status("all speak TLS", |_, status| all(status)).await;
     cluster.terminate(3).await;
     let directory = cluster.directory();
     let other = cluster.folder.path().join("other");
@@ -91,10 +89,12 @@ async fn a_node_with_another_certificate_is_refused_by_name() {
     Wait::block("it has been told so", || cluster.log(3).contains(&shows));
     let not_taken = "does not take the certificate that n3 shows";
     Wait::block("n1 has not connected to it either", || cluster.log(3).contains(not_taken));
-    let (well, status) = cluster.status();
     let says = format!("n3 shows certificate {new}, and the map here names {old}: ");
-    assert!(!well && reason(&status, 3).starts_with(&says), "{status}");
-    assert_eq!(status["unreachable"], serde_json::json!(["n3"]));
+    let alone = serde_json::json!(["n3"]);
+    let is = |well: bool, status: &Value| {
+        !well && reason(status, 3).starts_with(&says) && status["unreachable"] == alone
+    };
+    cluster.until_status("it is said which certificate n3 shows", is).await;
     // Two of three are enough.
     let model = Model::default();
     let id = model.put(&cluster.client(1)).await;
@@ -110,13 +110,14 @@ async fn a_node_with_another_certificate_is_refused_by_name() {
     start_apart(&mut cluster, &map).await;
     let says = "a connection was refused: n1 speaks TLS, and n3 plaintext: ";
     Wait::block("n1 has refused plaintext", || cluster.log(1).contains(says));
-    let (well, status) = cluster.status();
-    assert!(!well && reason(&status, 3).starts_with("n3 does not speak TLS, and "), "{status}");
-    let by_plain_map = cluster.ask_status(&map, &["--json"]);
-    let status: Value = serde_json::from_slice(&by_plain_map.stdout).unwrap();
+    let says = "n3 does not speak TLS, and ";
+    let is = |well: bool, status: &Value| !well && reason(status, 3).starts_with(says);
+    cluster.until_status("it is said that n3 does not speak TLS", is).await;
     let says = "n1 speaks TLS, and who asks plaintext: ";
-    assert!(reason(&status, 1).starts_with(says), "{status}");
-    assert_eq!(status["nodes"][2]["tls"], false, "{status}");
+    let is = |_, status: &Value| {
+        reason(status, 1).starts_with(says) && status["nodes"][2]["tls"] == false
+    };
+    cluster.until_status_by(&map, "who asks in plaintext is told so", is).await;
     cluster.terminate(3).await;
 
     // Some have one, and some do not.
@@ -175,7 +176,8 @@ async fn a_cluster_without_certificates_speaks_plaintext() {
     assert!(certificates(&cluster.directory().join("map.toml")).is_empty());
     assert!(!cluster.directory().join("n1-key.pem").exists());
     cluster.start_all().await;
-    assert_eq!(cluster.status().1["nodes"][0]["tls"], false);
+    let is = |_, status: &Value| status["nodes"][0]["tls"] == false;
+    cluster.until_status("n1 does not speak TLS", is).await;
     let model = Model::default();
     let first = model.put(&cluster.client(1)).await.unwrap();
     cluster.kill(3);

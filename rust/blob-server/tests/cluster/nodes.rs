@@ -152,9 +152,9 @@ impl Cluster {
         program().args(["cluster", "status", "--cluster"]).arg(map).args(more).output().unwrap()
     }
 
-    /// What it says, and whether all is well.
-    pub(super) fn status(&self) -> (bool, Value) {
-        let output = self.ask_status(&self.directory().join("map.toml"), &["--json"]);
+    /// What it says by a map, and whether all is well. Of a node that is too slow to answer, there is nothing in it.
+    fn status(&self, map: &Path) -> (bool, Value) {
+        let output = self.ask_status(map, &["--json"]);
         let text = String::from_utf8(output.stdout).unwrap();
         let error = String::from_utf8_lossy(&output.stderr);
         let status = serde_json::from_str(&text).unwrap_or_else(|e| panic!("{e}: {text}{error}"));
@@ -170,13 +170,23 @@ impl Cluster {
         what: &'static str,
         is: impl Fn(bool, &Value) -> bool,
     ) -> Value {
+        self.until_status_by(&self.directory().join("map.toml"), what, is).await
+    }
+
+    /// By another map than that of the cluster.
+    pub(super) async fn until_status_by(
+        &self,
+        map: &Path,
+        what: &'static str,
+        is: impl Fn(bool, &Value) -> bool,
+    ) -> Value {
         let wait = Wait::until(what);
         loop {
-            let (well, status) = self.status();
+            let (well, status) = self.status(map);
             if is(well, &status) {
                 return status;
             }
-            wait.check(&status["wrong"]);
+            wait.check(&status);
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
     }

@@ -10,7 +10,7 @@ use std::os::fd::BorrowedFd;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
 use afterbay_blob_client::{Client, ClientOptions, PutHead, Secret};
@@ -64,6 +64,8 @@ pub struct SimVolume {
     pub available: AtomicU64,
     /// Each sync takes so long.
     pub sync_time: Duration,
+    /// No sync ends while it is closed.
+    pub gate: Arc<Gate>,
     pub takes_writes: std::sync::atomic::AtomicBool,
 }
 
@@ -73,6 +75,7 @@ impl SimVolume {
             disks: Mutex::new(BTreeMap::new()),
             available: AtomicU64::new(available),
             sync_time,
+            gate: Arc::default(),
             takes_writes: true.into(),
         })
     }
@@ -109,7 +112,8 @@ impl Volume for SimVolume {
 
     fn open(&self, id: PartitionId) -> io::Result<Arc<dyn Directory>> {
         let directory = self.disks.lock().unwrap()[&id].directory();
-        Ok(Arc::new(SlowDirectory { directory, sync_time: self.sync_time }))
+        let (sync_time, gate) = (self.sync_time, self.gate.clone());
+        Ok(Arc::new(SlowDirectory { directory, sync_time, gate }))
     }
 
     fn space(&self) -> io::Result<Space> {
@@ -122,16 +126,39 @@ impl Volume for SimVolume {
     }
 }
 
+/// Holds up who comes while it is closed, until it is opened.
+#[derive(Debug, Default)]
+pub struct Gate {
+    closed: Mutex<bool>,
+    opened: Condvar,
+}
+
+impl Gate {
+    pub fn close(&self) {
+        *self.closed.lock().unwrap() = true;
+    }
+
+    pub fn open(&self) {
+        *self.closed.lock().unwrap() = false;
+        self.opened.notify_all();
+    }
+
+    fn pass(&self) {
+        drop(self.opened.wait_while(self.closed.lock().unwrap(), |closed| *closed).unwrap());
+    }
+}
+
 #[derive(Debug)]
 struct SlowDirectory {
     directory: Arc<dyn Directory>,
     sync_time: Duration,
+    gate: Arc<Gate>,
 }
 
 impl SlowDirectory {
     fn slow(&self, file: io::Result<Arc<dyn StoreFile>>) -> io::Result<Arc<dyn StoreFile>> {
-        let sync_time = self.sync_time;
-        file.map(|file| Arc::new(SlowFile { file, sync_time }) as Arc<dyn StoreFile>)
+        let (sync_time, gate) = (self.sync_time, self.gate.clone());
+        file.map(|file| Arc::new(SlowFile { file, sync_time, gate }) as Arc<dyn StoreFile>)
     }
 }
 
@@ -163,6 +190,7 @@ impl Directory for SlowDirectory {
 struct SlowFile {
     file: Arc<dyn StoreFile>,
     sync_time: Duration,
+    gate: Arc<Gate>,
 }
 
 impl StoreFile for SlowFile {
@@ -182,6 +210,7 @@ impl StoreFile for SlowFile {
         self.file.truncate(length)
     }
     fn sync_data(&self, point: SyncPoint) -> io::Result<()> {
+        self.gate.pass();
         std::thread::sleep(self.sync_time);
         self.file.sync_data(point)
     }

@@ -128,6 +128,11 @@ impl Ledger {
         tally.get(what).copied().unwrap_or(0)
     }
 
+    /// All answers that have come.
+    pub fn answers(&self) -> u64 {
+        self.tally.lock().unwrap_or_else(PoisonError::into_inner).values().sum()
+    }
+
     /// What a name stands for, if that is certain.
     pub fn value(&self, key: &str) -> Value {
         self.state().keys.get(key).and_then(|v| v.first().cloned()).unwrap_or(Value::Nothing)
