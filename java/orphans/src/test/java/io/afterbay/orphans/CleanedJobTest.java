@@ -119,10 +119,7 @@ class CleanedJobTest {
         if (LiveTree.files(storage).isEmpty()) {
             return false;
         }
-        OrphanReport report =
-                new OrphanSearch(CheckpointPaths.ofAllHandles(), progress -> {})
-                        .run(storage.toString(), List.of(), LIMIT);
-        assertThat(report.problems()).isEmpty();
+        OrphanReport report = LiveSearch.withoutProblems(storage, LIMIT);
         assertThat(new OrphanDeletion(progress -> {}).run(report).total(Orphan::isDeleted).files())
                 .isZero();
         return report.checkpoints() > 0;
