@@ -3,6 +3,7 @@ package io.afterbay.orphans;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.afterbay.testing.Await;
 import io.afterbay.testing.LiveTree;
 import io.afterbay.testing.LongForm;
 import io.afterbay.testing.TestForm;
@@ -119,10 +120,7 @@ class CleanedJobTest {
         if (LiveTree.files(storage).isEmpty()) {
             return false;
         }
-        OrphanReport report =
-                new OrphanSearch(CheckpointPaths.ofAllHandles(), progress -> {})
-                        .run(storage.toString(), List.of(), LIMIT);
-        assertThat(report.problems()).isEmpty();
+        OrphanReport report = LiveSearch.withoutProblems(storage, LIMIT);
         assertThat(new OrphanDeletion(progress -> {}).run(report).total(Orphan::isDeleted).files())
                 .isZero();
         return report.checkpoints() > 0;
@@ -132,6 +130,7 @@ class CleanedJobTest {
         try (CountingJob job = new CountingJob(storage, merging.options)) {
             Path checkpoint = job.runAndCancel(4);
             assertThat(LiveTree.files(checkpoint.resolveSibling("shared"))).isNotEmpty();
+            awaitNoOther(checkpoint);
             List<Path> before = LiveTree.files(storage);
             List<Path> planted = plant(checkpoint.getParent());
             makeOld();
@@ -147,6 +146,24 @@ class CleanedJobTest {
             deleted.removeAll(LiveTree.files(storage));
             assertThat(deleted).as("planted").containsExactlyInAnyOrderElementsOf(planted);
             job.finishFrom(checkpoint);
+        }
+    }
+
+    /** Older ones, and what only they need, are deleted in the background. */
+    private void awaitNoOther(Path checkpoint) throws Exception {
+        Await.until(
+                "older checkpoints to be gone",
+                () ->
+                        checkpoints(checkpoint.getParent()).equals(List.of(checkpoint))
+                                && LiveSearch.withoutProblems(storage, Duration.ZERO)
+                                        .jobs()
+                                        .stream()
+                                        .allMatch(job -> job.orphans().isEmpty()));
+    }
+
+    private static List<Path> checkpoints(Path job) throws IOException {
+        try (Stream<Path> all = Files.list(job)) {
+            return all.filter(path -> path.getFileName().toString().startsWith("chk-")).toList();
         }
     }
 

@@ -142,6 +142,8 @@ class LateStateFileTest {
         Renaming.isAnswerLost = true;
         write(new FileContextBasedCheckpointFileManager(root, settings()));
         awaitPublished();
+        process.abandon();
+        PublisherThreads.awaitEnd(dir);
         assertThat(Renaming.deletions).hasValue(0);
         assertThat(filesOfState()).containsExactly(CHANGELOG);
     }

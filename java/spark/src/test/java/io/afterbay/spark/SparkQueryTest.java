@@ -16,9 +16,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeoutException;
 import java.util.stream.Stream;
 import org.apache.spark.SparkConf;
-import org.apache.spark.SparkEnv;
 import org.apache.spark.api.plugin.PluginContext;
-import org.apache.spark.metrics.source.Source;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Encoders;
 import org.apache.spark.sql.Row;
@@ -42,10 +40,6 @@ import org.junit.jupiter.params.provider.ValueSource;
  * A query on Spark, whose publishing ends at random points; Spark without us goes on from there.
  */
 class SparkQueryTest {
-    /** Longer than any write here that does not hang. */
-    private static final String HANG_MAX = "4s";
-
-    /** One hangs, one beside it, and one succeeds. */
     private static final int ATTEMPTS_MAX = 3;
 
     /** Of about ten in a batch. */
@@ -62,7 +56,6 @@ class SparkQueryTest {
     static void startSpark() {
         spark =
                 TestSpark.builder()
-                        .config("spark.afterbay.commit.hangMax", HANG_MAX)
                         .config("spark.afterbay.commit.attemptsMax", ATTEMPTS_MAX)
                         .getOrCreate();
     }
@@ -222,7 +215,7 @@ class SparkQueryTest {
         CrashingFileManager.below(Path.of(System.getProperty("java.io.tmpdir")));
         CrashingFileManager.endAfter(Integer.MAX_VALUE, 0);
         CrashingFileManager.takeAtLeast(300); // late for whoever does not wait
-        long failures = metric("publishFailures");
+        long failures = TestSpark.metric("publishFailures");
         StreamingQuery running =
                 StatefulQuery.counts(StatefulQuery.generated(ours()))
                         .writeStream()
@@ -234,8 +227,8 @@ class SparkQueryTest {
         String root = ((StreamingQueryWrapper) running).streamingQuery().resolvedCheckpointRoot();
         Path temporary = Path.of(URI.create(root));
         assertThat(temporary).doesNotExist();
-        assertThat(metric("waitingFiles")).isZero();
-        assertThat(metric("publishFailures")).isEqualTo(failures);
+        assertThat(TestSpark.metric("waitingFiles")).isZero();
+        assertThat(TestSpark.metric("publishFailures")).isEqualTo(failures);
         PublisherThreads.awaitEnd(temporary);
         assertThat(temporary).doesNotExist();
     }
@@ -243,57 +236,31 @@ class SparkQueryTest {
     @Test
     void sparksMetricsSayWhatIsPublishedAndWhatWaits() throws Exception {
         CrashingFileManager.endAfter(Integer.MAX_VALUE, 0);
-        long before = metric("publishedFiles");
-        long bytesBefore = metric("publishedBytes");
-        long failuresBefore = metric("publishFailures");
+        long before = TestSpark.metric("publishedFiles");
+        long bytesBefore = TestSpark.metric("publishedBytes");
+        long failuresBefore = TestSpark.metric("publishFailures");
         query.runTo(ours(), 3);
         TestSpark.drain(dir.resolve("checkpoint"));
         PublishMetrics ofQuery = TestSpark.metrics(dir.resolve("checkpoint"));
-        assertThat(metric("publishedFiles") - before).isEqualTo(ofQuery.files()).isPositive();
-        assertThat(metric("publishedBytes") - bytesBefore).isEqualTo(ofQuery.bytes()).isPositive();
-        assertThat(metric("publishFailures") - failuresBefore).isEqualTo(ofQuery.failures());
+        assertThat(TestSpark.metric("publishedFiles") - before)
+                .isEqualTo(ofQuery.files())
+                .isPositive();
+        assertThat(TestSpark.metric("publishedBytes") - bytesBefore)
+                .isEqualTo(ofQuery.bytes())
+                .isPositive();
+        assertThat(TestSpark.metric("publishFailures") - failuresBefore)
+                .isEqualTo(ofQuery.failures());
         for (String none : List.of("waitingFiles", "waitingBytes", "lostExecutors")) {
-            assertThat(metric(none)).as(none).isZero();
+            assertThat(TestSpark.metric(none)).as(none).isZero();
         }
 
         CrashingFileManager.hold("commits");
         StreamingQuery running = runUntilWaiting(ours(), "commits");
-        assertThat(metric("waitingFiles")).isPositive();
-        assertThat(metric("waitingBytes")).isPositive();
+        assertThat(TestSpark.metric("waitingFiles")).isPositive();
+        assertThat(TestSpark.metric("waitingBytes")).isPositive();
         CrashingFileManager.endAfter(Integer.MAX_VALUE, 0);
         running.stop();
-        assertThat(metric("waitingBytes")).isZero();
-    }
-
-    /** A write hangs, and the one that is begun beside it, too; then a thread is replaced. */
-    @Test
-    void sparksMetricsSayWhatHung() throws Exception {
-        CrashingFileManager.endAfter(Integer.MAX_VALUE, 0);
-        long hedges = metric("hedgedWrites");
-        long restarts = metric("publisherRestarts");
-        long failures = metric("publishFailures");
-        query.runTo(ours(), 4); // how long a write takes is known
-        TestSpark.drain(dir.resolve("checkpoint"));
-        CrashingFileManager.hangNext(2);
-        query.runTo(ours(), 6);
-        TestSpark.drain(dir.resolve("checkpoint"));
-        PublishMetrics ofQuery = TestSpark.metrics(dir.resolve("checkpoint"));
-        assertThat(metric("hedgedWrites") - hedges).isEqualTo(ofQuery.hedges()).isPositive();
-        assertThat(metric("publisherRestarts") - restarts)
-                .isEqualTo(ofQuery.restarts())
-                .isPositive();
-        assertThat(metric("publishFailures") - failures).isEqualTo(ofQuery.failures()).isPositive();
-        checkRows(0);
-    }
-
-    /** As Spark's sinks of metrics read it. */
-    private static long metric(String name) {
-        Source source =
-                SparkEnv.get()
-                        .metricsSystem()
-                        .getSourcesByName("plugin." + AfterbaySparkPlugin.class.getName())
-                        .head();
-        return (Long) source.metricRegistry().getGauges().get(name).getValue();
+        assertThat(TestSpark.metric("waitingBytes")).isZero();
     }
 
     /** The control: if commits do not wait for state, this test has to see it. */

@@ -3,22 +3,29 @@ package io.afterbay.spark;
 import io.afterbay.spark.publish.PublishMetrics;
 import io.afterbay.spark.publish.Publisher;
 import io.afterbay.spark.publish.Storage;
+import io.afterbay.testing.Await;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Path;
 import java.util.Objects;
+import org.apache.spark.SparkEnv;
 import org.apache.spark.api.plugin.SparkPlugin;
+import org.apache.spark.metrics.source.Source;
 import org.apache.spark.sql.SparkSession;
 
 /** Spark in this process, with the plug-in, and with the settings that queries need. */
 final class TestSpark {
     private TestSpark() {}
 
+    /** Of the one attempt, however slow the machine is. */
+    private static final String HANG_MAX = Await.DEADLINE.toSeconds() + "s";
+
     static SparkSession.Builder builder() {
         return plugin(
                         settings(SparkSession.builder().master("local[2]")),
                         AfterbaySparkPlugin.class)
-                .config("spark.afterbay.commit.attemptsMax", 1);
+                .config("spark.afterbay.commit.attemptsMax", 1)
+                .config("spark.afterbay.commit.hangMax", HANG_MAX);
     }
 
     static SparkSession.Builder plugin(
@@ -72,6 +79,16 @@ final class TestSpark {
     static boolean waits(Path checkpoint, String directory) throws IOException {
         return publisher(checkpoint).waiting().stream()
                 .anyMatch(w -> Path.of(w.target()).getParent().endsWith(directory));
+    }
+
+    /** As Spark's sinks of metrics read it. */
+    static long metric(String name) {
+        Source source =
+                SparkEnv.get()
+                        .metricsSystem()
+                        .getSourcesByName("plugin." + AfterbaySparkPlugin.class.getName())
+                        .head();
+        return (Long) source.metricRegistry().getGauges().get(name).getValue();
     }
 
     private static Publisher publisher(Path checkpoint) {

@@ -34,8 +34,11 @@ class CheckpointsTest {
     private static final String ASIDE = "aside/";
     private static final String URI = "s3://" + BUCKET + "/" + PREFIX;
 
-    /** So that the trace lasts for all kills, on slow machines too: for five minutes. */
-    private static final int LINES_PER_SECOND = TestForm.BLOB_REPORTS / 300;
+    /**
+     * So that the trace lasts for all kills, on slow machines too: for 25 minutes. And not longer:
+     * what comes between two checkpoints has to be worth files of its own.
+     */
+    private static final int LINES_PER_SECOND = TestForm.BLOB_REPORTS / 1_500;
 
     private static final long OUTAGE_MILLIS = 2_000;
 

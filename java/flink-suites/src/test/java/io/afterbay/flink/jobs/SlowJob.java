@@ -1,8 +1,10 @@
 package io.afterbay.flink.jobs;
 
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Queue;
+import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.flink.api.common.state.CheckpointListener;
@@ -52,10 +54,15 @@ final class SlowJob {
         lines.addSink(new Lines()).setParallelism(1);
     }
 
-    /** Slow as long as it has not failed, so that elements wait before it. */
-    private static final class Slow extends Pipeline.Counter implements CheckpointListener {
+    /**
+     * Slow as long as it has not failed, so that elements wait before it. Checkpoints from before
+     * its first element do not count: nothing may have been on its way then.
+     */
+    private static final class Slow extends Pipeline.Counter
+            implements CheckpointListener, CheckpointedFunction {
         private static final long serialVersionUID = 1L;
         private transient int seen;
+        private transient Set<Long> counting;
 
         @Override
         public void processElement(
@@ -72,8 +79,22 @@ final class SlowJob {
         }
 
         @Override
+        public void initializeState(FunctionInitializationContext context) {
+            counting = new HashSet<>();
+        }
+
+        @Override
+        public void snapshotState(FunctionSnapshotContext context) {
+            if (seen > 0) {
+                counting.add(context.getCheckpointId());
+            }
+        }
+
+        @Override
         public void notifyCheckpointComplete(long checkpointId) {
-            COMPLETED.incrementAndGet();
+            if (counting.remove(checkpointId)) {
+                COMPLETED.incrementAndGet();
+            }
         }
     }
 

@@ -43,7 +43,7 @@ class FirstCheckpointTest {
                 .as("local files at the end")
                 .isEmpty();
         coordinator.end();
-        assertThat(coordinator.files()).as("after the end of the job").isEmpty();
+        coordinator.awaitNoFiles();
     }
 
     private void change(int changes, int valueLength) throws Exception {

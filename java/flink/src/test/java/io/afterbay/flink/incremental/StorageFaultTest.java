@@ -120,7 +120,7 @@ class StorageFaultTest {
                 .isEmpty();
         assertThat(files.openFiles()).isZero();
         coordinator.end();
-        assertThat(coordinator.files()).as("after the end of the job").isEmpty();
+        coordinator.awaitNoFiles();
     }
 
     private void change(int changes, int valueLength) throws Exception {

@@ -62,11 +62,12 @@ final class SwitchedStorage extends LocalFileSystem {
         }
 
         private void pass() throws IOException {
-            if (state == State.WORKS) {
+            State now = state; // the test may change it at once
+            if (now == State.WORKS) {
                 return;
             }
             reached.countDown();
-            if (state == State.FULL) {
+            if (now == State.FULL) {
                 throw new IOException("No space left on device");
             }
             try {

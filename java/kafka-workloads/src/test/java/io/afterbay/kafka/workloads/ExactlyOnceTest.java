@@ -8,6 +8,7 @@ import io.afterbay.workloads.wordcount.CountCheck;
 import io.afterbay.workloads.wordcount.WordCountPlan;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterAll;
@@ -51,7 +52,7 @@ class ExactlyOnceTest {
     @Test
     void atLeastOnceCountsTwice() throws Exception {
         Map<String, String> settings =
-                Map.of("processing.guarantee", "at_least_once", "commit.interval.ms", "60000");
+                Map.of("processing.guarantee", "at_least_once", "commit.interval.ms", "3600000");
         WordCountPlan plan = plan("at-least", settings);
         CountCheck check = count(plan, 1);
         assertThat(check.problem(plan.stream().counts(WORDS))).isNotNull();
@@ -59,7 +60,11 @@ class ExactlyOnceTest {
     }
 
     private static WordCountPlan plan(String name, Map<String, String> settings) {
-        return Plans.plan(kafka.bootstrap(), name, WORDS, RATE_PER_S, PARTITIONS, settings);
+        Map<String, String> all = new HashMap<>(settings);
+        // A killed member is given up soon.
+        all.put("consumer.session.timeout.ms", "3000");
+        all.put("consumer.heartbeat.interval.ms", "500");
+        return Plans.plan(kafka.bootstrap(), name, WORDS, RATE_PER_S, PARTITIONS, all);
     }
 
     private static CountCheck count(WordCountPlan plan, int kills) throws Exception {

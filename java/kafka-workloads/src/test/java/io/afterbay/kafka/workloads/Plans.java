@@ -2,7 +2,6 @@ package io.afterbay.kafka.workloads;
 
 import io.afterbay.testing.OwnJvm;
 import io.afterbay.workloads.wordcount.WordCountPlan;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
@@ -25,11 +24,17 @@ final class Plans {
             double ratePerS,
             int partitions,
             Map<String, String> settings) {
-        Map<String, String> all = new HashMap<>(settings);
-        // A killed member is given up soon.
-        all.putIfAbsent("consumer.session.timeout.ms", "3000");
-        all.putIfAbsent("consumer.heartbeat.interval.ms", "500");
         return new WordCountPlan(
-                bootstrap, name, words, ratePerS, VOCABULARY, 1, SEED, partitions, 1, true, all);
+                bootstrap,
+                name,
+                words,
+                ratePerS,
+                VOCABULARY,
+                1,
+                SEED,
+                partitions,
+                1,
+                true,
+                settings);
     }
 }

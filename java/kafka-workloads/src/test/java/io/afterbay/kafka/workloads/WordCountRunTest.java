@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.afterbay.rocksdb.Desync;
+import io.afterbay.testing.Await;
 import io.afterbay.workloads.wordcount.WordCountPlan;
 import io.afterbay.workloads.wordcount.WordCountReport;
 import java.io.IOException;
@@ -58,7 +59,11 @@ class WordCountRunTest {
         try (EmbeddedKafka kafka = EmbeddedKafka.start(folder.resolve("other"));
                 Admin admin = Admin.create(Map.of("bootstrap.servers", kafka.bootstrap()))) {
             assertThat(run(plan(kafka.bootstrap(), Map.of())).problem()).isNull();
-            assertThat(admin.listTopics().names().get()).noneMatch(n -> n.startsWith("test-"));
+            Await.until(
+                    "its topics to be gone, which brokers hear of one after the other",
+                    () ->
+                            admin.listTopics().names().get().stream()
+                                    .noneMatch(n -> n.startsWith("test-")));
         }
     }
 

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.afterbay.testing.Await;
 import io.afterbay.workloads.run.Backends;
+import io.afterbay.workloads.run.HeldEnvironment;
+import io.afterbay.workloads.run.RunningJob;
 import java.nio.file.Path;
 import java.time.Duration;
 import org.apache.flink.api.common.JobID;
@@ -20,11 +22,14 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** The source continues where it was, and the file holds every row once. */
 class RecoveryTest {
-    /** The stream takes eight seconds, so failures after the first meet a running job. */
+    /** The stream takes eight seconds, so failures after the first meet it on its way. */
     private static final double EVENTS_PER_SECOND = 7_500;
 
     /** Of the events, which have come before a failure. */
     private static final int SHARE = 6;
+
+    /** Of each start, which then waits for the test: less than all, even of two of them. */
+    private static final long EVENTS_BEFORE_RELEASE = 20_000;
 
     @TempDir private Path directory;
     private MiniCluster cluster;
@@ -51,26 +56,27 @@ class RecoveryTest {
     void rowsAreExactAfterLosingTheTaskManager() throws Exception {
         NexmarkOptions options = options("lost");
         NexmarkStatistics statistics = NexmarkStatistics.of(options.run());
-        JobID job = submit(options, settings(), 2);
+        HeldEnvironment env = new HeldEnvironment(settings(), EVENTS_BEFORE_RELEASE);
+        JobID job = submit(env, options, 2);
+        RunningJob running = new RunningJob(cluster, job);
         Await.until("it is at work", () -> statistics.accepted() > options.events() / SHARE);
+        Await.until(
+                "a checkpoint", () -> running.checkpoints().getNumberOfCompletedCheckpoints() >= 1);
         cluster.terminateTaskManager(0).get();
         cluster.startTaskManager();
+        env.release();
         finish(job);
         assertExact(options);
         assertThat(statistics.accepted()).isEqualTo(options.events());
-        long restored =
-                cluster.getExecutionGraph(job)
-                        .get()
-                        .getCheckpointStatsSnapshot()
-                        .getCounts()
-                        .getNumberOfRestoredCheckpoints();
-        assertThat(restored).isPositive();
+        assertThat(running.checkpoints().getNumberOfRestoredCheckpoints()).isPositive();
     }
 
     @Test
     void aSavepointMovesTheJobToAnotherParallelism() throws Exception {
         NexmarkOptions before = options("before");
-        JobID first = submit(before, settings(), 1);
+        HeldEnvironment env = new HeldEnvironment(settings(), EVENTS_BEFORE_RELEASE);
+        JobID first = submit(env, before, 1);
+        new RunningJob(cluster, first).awaitAllTasks();
         NexmarkStatistics statistics = NexmarkStatistics.of(before.run());
         Await.until("it is at work", () -> statistics.accepted() > before.events() / SHARE);
         String savepoint =
@@ -83,7 +89,9 @@ class RecoveryTest {
         Configuration settings = settings();
         settings.set(StateRecoveryOptions.SAVEPOINT_PATH, savepoint);
         NexmarkOptions after = options("after");
-        finish(submit(after, settings, 3));
+        StreamExecutionEnvironment other =
+                StreamExecutionEnvironment.getExecutionEnvironment(settings);
+        finish(submit(other, after, 3));
         assertExact(after);
     }
 
@@ -104,10 +112,8 @@ class RecoveryTest {
                 "io.afterbay.flink.AfterbayStateBackendFactory", directory, Duration.ofMillis(100));
     }
 
-    private JobID submit(NexmarkOptions options, Configuration settings, int parallelism)
+    private JobID submit(StreamExecutionEnvironment env, NexmarkOptions options, int parallelism)
             throws Exception {
-        StreamExecutionEnvironment env =
-                StreamExecutionEnvironment.getExecutionEnvironment(settings);
         env.setParallelism(parallelism);
         Nexmark.build(env, options);
         return cluster.submitJob(env.getStreamGraph().getJobGraph()).get().getJobID();

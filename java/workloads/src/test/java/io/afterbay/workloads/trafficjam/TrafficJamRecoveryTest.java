@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.afterbay.testing.Await;
 import io.afterbay.testing.TestForm;
 import io.afterbay.workloads.run.Backends;
+import io.afterbay.workloads.run.HeldEnvironment;
+import io.afterbay.workloads.run.RunningJob;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -33,8 +35,11 @@ class TrafficJamRecoveryTest {
     private static final int ROWS = 60_000;
     private static final int REPEAT = 2;
 
-    /** Slow enough that failures meet a running job, fast enough for a test: 8 s. */
+    /** Slow enough that failures meet a stream, fast enough for a test: 8 s. */
     private static final double LINES_PER_SECOND = 15_000;
+
+    /** Of each start, which then waits for the test: less than the input, even of three of them. */
+    private static final long LINES_BEFORE_RELEASE = 35_000;
 
     @TempDir private Path directory;
     private MiniCluster cluster;
@@ -104,14 +109,22 @@ class TrafficJamRecoveryTest {
     @MethodSource("oursOrAll")
     void everythingIsExactAfterLosingTheTaskManagerTwice(String backend) throws Exception {
         String run = "recovery-" + backend;
-        JobID job = submit(options(run), settings(backend), 2);
+        HeldEnvironment env = new HeldEnvironment(settings(backend), LINES_BEFORE_RELEASE);
+        JobID job = submit(env, options(run), 2);
+        RunningJob running = new RunningJob(cluster, job);
         for (int lost = 1; lost <= 2; lost++) {
             long from = TrafficJamStatistics.of(run).accepted();
             Await.until(
                     "it is at work", () -> TrafficJamStatistics.of(run).accepted() > from + 15_000);
+            running.awaitCheckpoint(); // else the next start would not come so far
             cluster.terminateTaskManager(lost - 1).get();
             cluster.startTaskManager();
+            long restores = lost;
+            Await.until(
+                    "it is restored",
+                    () -> running.checkpoints().getNumberOfRestoredCheckpoints() >= restores);
         }
+        env.release();
         finish(job);
         assertThat(attempts(job)).as("restarts").isGreaterThanOrEqualTo(2);
         assertExact();
@@ -123,7 +136,9 @@ class TrafficJamRecoveryTest {
 
     @Test
     void aSavepointMovesTheJobToAnotherBackendAndParallelism() throws Exception {
-        JobID first = submit(options("before"), settings("rocksdb"), 1);
+        HeldEnvironment env = new HeldEnvironment(settings("rocksdb"), LINES_BEFORE_RELEASE);
+        JobID first = submit(env, options("before"), 1);
+        new RunningJob(cluster, first).awaitAllTasks();
         Await.until("it is at work", () -> TrafficJamStatistics.of("before").accepted() > 30_000);
         String savepoint =
                 cluster.stopWithSavepoint(
@@ -134,7 +149,9 @@ class TrafficJamRecoveryTest {
                         .get();
         Configuration settings = settings("hashmap");
         settings.set(StateRecoveryOptions.SAVEPOINT_PATH, savepoint);
-        finish(submit(options("after"), settings, 3));
+        StreamExecutionEnvironment other =
+                StreamExecutionEnvironment.getExecutionEnvironment(settings);
+        finish(submit(other, options("after"), 3));
         assertExact();
     }
 
@@ -163,10 +180,8 @@ class TrafficJamRecoveryTest {
         return Backends.settings(backend, directory, Duration.ofMillis(200));
     }
 
-    private JobID submit(TrafficJamOptions options, Configuration settings, int parallelism)
+    private JobID submit(StreamExecutionEnvironment env, TrafficJamOptions options, int parallelism)
             throws Exception {
-        StreamExecutionEnvironment env =
-                StreamExecutionEnvironment.getExecutionEnvironment(settings);
         env.setParallelism(parallelism);
         TrafficJam.build(env, options);
         JobGraph graph = env.getStreamGraph().getJobGraph();
