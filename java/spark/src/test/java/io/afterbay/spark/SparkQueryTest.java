@@ -148,8 +148,8 @@ class SparkQueryTest {
     }
 
     private StreamingQuery runUntilWaiting(SparkSession session, String log) throws Exception {
+        long before = sink.last(); // the query may wait with its first batch
         StreamingQuery running = query.start(session);
-        long before = sink.last();
         Await.until(
                 log + " waits",
                 () -> sink.last() > before && TestSpark.waits(dir.resolve("checkpoint"), log));

@@ -69,7 +69,12 @@ class BackpressureTest extends EmbeddedStormSuite {
     void aSharedQueueWithRoomForAllHoldsUpNothing() throws Exception {
         Plan plan = new Plan("room", WORDS, TASKS, WORDS);
         try (HeldRun run = submit(plan, HeldTopology.shared(plan))) {
-            Await.until(run::toString, () -> run.waiting() == WORDS - TASKS);
+            Await.until(
+                    run::toString,
+                    () ->
+                            run.waiting() == WORDS - TASKS
+                                    && run.begun().size() == TASKS
+                                    && run.asks() >= WORDS);
             assertThat(run.begun()).hasSize(TASKS);
             assertThat(run.asks()).isGreaterThan(asksMax(TASKS)).isGreaterThanOrEqualTo(WORDS);
             assertThat(run.measured().ackedWords()).isZero();
