@@ -16,8 +16,9 @@ Checks the launcher and the format of the sources, compiles them with Error Pron
 (java/) and Clippy (rust/), runs the tests, prints a summary, and exits 0 if everything passed.
 
 The normal form takes nearly an hour on two cores (the aim is 20 minutes), and 5 minutes more the
-first time, for downloads. It has every unit test, the engines' contract suites, models with few tries, each verb,
-each kind of kill and each negative control once, and one of the experiments (bench).
+first time, for downloads. It has every unit test, the engines' contract suites, models with few
+tries, each verb, each kind of kill and each negative control once, and one of the experiments
+(bench).
 docs/testing.md says what is where and what each form proves.
 
   --long            the long form: more kills, tries, sizes and versions, all experiments in their
