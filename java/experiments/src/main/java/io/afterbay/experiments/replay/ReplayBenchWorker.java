@@ -24,6 +24,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -54,6 +55,8 @@ final class ReplayBenchWorker extends TrialWorker<ReplayBenchPlan, ReplayTrial> 
 
     /** Profiles that a job has left which has caught up, in seconds of the live rate. */
     private static final double CAUGHT_UP_S = 2;
+
+    private static final long CATCH_UP_S_MAX = 600;
 
     /** In the search: for what is compiled, and then what counts. */
     private static final long BURST = 200_000;
@@ -298,7 +301,7 @@ final class ReplayBenchWorker extends TrialWorker<ReplayBenchPlan, ReplayTrial> 
     private Replayed secondJob(Program traffic) throws Exception {
         long startNanos = System.nanoTime();
         Program second = live("second", SECOND, List.of());
-        traffic.tell("lag %s %d".formatted(SECOND, caughtUp()));
+        awaitCaughtUp(second, traffic);
         double seconds = (System.nanoTime() - startNanos) / 1e9;
         second.stop();
         return new Replayed(plan.past() / seconds, null, null);
@@ -309,14 +312,30 @@ final class ReplayBenchWorker extends TrialWorker<ReplayBenchPlan, ReplayTrial> 
         long startNanos = System.nanoTime();
         live.stop();
         Program next = live("hybrid", SECOND, List.of("--past-until", range[1]));
-        traffic.tell("lag %s %d".formatted(SECOND, caughtUp()));
+        awaitCaughtUp(next, traffic);
         double seconds = (System.nanoTime() - startNanos) / 1e9;
         return new Replayed(plan.past() / seconds, null, next);
     }
 
-    private long caughtUp() {
+    private void awaitCaughtUp(Program job, Program traffic) throws Exception {
         Double rate = plan.liveRatePerS();
-        return (long) (CAUGHT_UP_S * (rate == null ? 1 : rate));
+        long mostLeft = (long) (CAUGHT_UP_S * (rate == null ? 1 : rate));
+        long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(CATCH_UP_S_MAX);
+        while (true) {
+            long left = Long.parseLong(traffic.tell("lag " + SECOND));
+            if (left <= mostLeft) {
+                return;
+            }
+            if (!job.isAlive()) {
+                throw job.hasEnded();
+            }
+            if (System.nanoTime() > deadlineNanos) {
+                throw new CommandFailure(
+                        "group %s still has %d records to read after %d s"
+                                .formatted(SECOND, left, CATCH_UP_S_MAX));
+            }
+            tick(DURING);
+        }
     }
 
     private static String instant(String ms) {

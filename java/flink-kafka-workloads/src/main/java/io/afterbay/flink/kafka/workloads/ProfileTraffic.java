@@ -30,7 +30,7 @@ import org.jspecify.annotations.Nullable;
  *   live            sends changes at the rate from now on
  *   arrived N       waits until titles of N live profiles have been read
  *   phase NAME      begins a part of the time; what is due before the first does not count
- *   lag GROUP N     waits until a group has at most N profiles left
+ *   lag GROUP       answers with how many profiles a group has not committed yet
  *   end GROUP       stops, waits until that of the live job has read all, compares the table, and
  *                   reports
  * </pre>
@@ -100,7 +100,7 @@ public final class ProfileTraffic {
             case "live" -> live();
             case "arrived" -> awaitArrived(Long.parseLong(words[1]));
             case "phase" -> phase(words[1]);
-            case "lag" -> awaitLag(words[1], Long.parseLong(words[2]));
+            case "lag" -> Long.toString(profiles.lag(words[1]));
             default -> throw new IOException("it does not know '" + words[0] + "'");
         };
     }
@@ -119,7 +119,7 @@ public final class ProfileTraffic {
         long known = before.arrived();
         before.countFrom(startMicros);
         feed.past(records);
-        profiles.awaitLag(plan.group(), 0, WAIT_S_MAX);
+        profiles.awaitNoLag(plan.group(), WAIT_S_MAX);
         awaitQuiet(before, known);
         return Long.toString((long) (records * MICROS_PER_S / (before.lastMicros() - startMicros)));
     }
@@ -168,11 +168,6 @@ public final class ProfileTraffic {
         return "";
     }
 
-    private String awaitLag(String group, long atMost) throws Exception {
-        profiles.awaitLag(group, atMost, WAIT_S_MAX);
-        return "";
-    }
-
     private TrafficReport report(String group) throws Exception {
         stops = true;
         Thread thread = sender;
@@ -180,7 +175,7 @@ public final class ProfileTraffic {
             thread.join();
         }
         phase("");
-        profiles.awaitLag(group, 0, WAIT_S_MAX);
+        profiles.awaitNoLag(group, WAIT_S_MAX);
         TitleReader titlesRead = reader();
         titlesRead.close();
         TitlesCheck check = TitlesCheck.of(profiles, titles, 2);

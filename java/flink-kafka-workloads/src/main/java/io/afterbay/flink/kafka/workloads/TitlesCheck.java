@@ -174,7 +174,7 @@ public record TitlesCheck(int members, int wrong, List<String> examples) {
 
         private int compare(Topic table) throws Exception {
             Topic input = new Topic(bootstrap, profiles);
-            input.awaitLag(group, 0, timeoutSeconds);
+            input.awaitNoLag(group, timeoutSeconds);
             TitlesCheck check = of(input, table, dictionary);
             System.out.println(
                     check.wrong() == 0

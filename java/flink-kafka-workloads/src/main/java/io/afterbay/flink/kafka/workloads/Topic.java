@@ -72,14 +72,14 @@ public record Topic(String bootstrap, String name) {
     }
 
     /**
-     * Waits until a group has at most so many records left to commit.
+     * Waits until a group has committed all that is there.
      *
      * @throws IOException if it takes longer than that
      */
-    public void awaitLag(String group, long atMost, long seconds)
+    public void awaitNoLag(String group, long seconds)
             throws IOException, InterruptedException, ExecutionException {
         long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(seconds);
-        for (long lag = lag(group); lag > atMost; lag = lag(group)) {
+        for (long lag = lag(group); lag > 0; lag = lag(group)) {
             if (System.nanoTime() > deadlineNanos) {
                 throw new IOException(
                         "group %s still has %d records of topic %s to read after %d s; does its job run?"
