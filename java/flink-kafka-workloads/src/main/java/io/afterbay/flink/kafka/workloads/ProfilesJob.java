@@ -4,6 +4,7 @@ import io.afterbay.workloads.profiles.Dictionary;
 import io.afterbay.workloads.profiles.Profile;
 import io.afterbay.workloads.profiles.Profiles;
 import io.afterbay.workloads.profiles.StandardTitle;
+import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.api.connector.source.Source;
 import org.apache.flink.connector.base.DeliveryGuarantee;
 import org.apache.flink.connector.base.source.hybrid.HybridSource;
@@ -60,27 +61,32 @@ public final class ProfilesJob {
                             + " (HybridSource).")
     private @Nullable Long pastUntilMs;
 
-    private ProfilesJob() {}
+    ProfilesJob() {}
 
     public static void main(String[] args) throws Exception {
         ProfilesJob job = new ProfilesJob();
         CommandLine.ParseResult parsed = new CommandLine(job).parseArgs(args);
         if (!CommandLine.printHelpIfRequested(parsed)) {
-            job.run();
+            StreamExecutionEnvironment env = StreamExecutionEnvironment.getExecutionEnvironment();
+            job.addTo(env);
+            env.execute("titles by dictionary " + job.dictionary);
         }
     }
 
-    private void run() throws Exception {
-        int version = Dictionary.of(dictionary).version();
-        StreamExecutionEnvironment env = StreamExecutionEnvironment.getExecutionEnvironment();
+    void addTo(StreamExecutionEnvironment env) {
         env.configure(Profiles.settings());
         Profiles.standardize(
-                        env.fromSource(source(), Profiles.watermarks(), "profiles").uid("profiles"),
-                        version)
+                        env.fromSource(
+                                        source(),
+                                        Profiles.watermarks(),
+                                        "profiles",
+                                        // A HybridSource does not say it.
+                                        TypeInformation.of(Profile.class))
+                                .uid("profiles"),
+                        Dictionary.of(dictionary).version())
                 .sinkTo(sink())
                 .name("titles")
                 .uid("titles");
-        env.execute("titles by dictionary " + version);
     }
 
     private Source<Profile, ?, ?> source() {
