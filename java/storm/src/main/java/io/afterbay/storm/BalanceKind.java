@@ -12,9 +12,11 @@ enum BalanceKind {
     /** All tasks of the bolt are in this worker, and say how long they take. */
     WORKER(2, "two choices, all tasks are in this worker"),
     /** Those in this worker are, as long as Storm's grouping keeps to them too. */
-    WORKER_FIRST(3, "two choices among this worker's tasks, Storm's grouping beyond them"),
+    WORKER_FIRST(3, "two choices among this worker's tasks, Storm's grouping when they are full"),
     /** A spout's acks say how long the path of a task takes, wherever the task is. */
-    ACKS(4, "two choices by acks, among all tasks");
+    ACKS(4, "two choices by acks, among all tasks"),
+    /** All tasks get as many, save those with fuller queues ({@link EvenSpread}). */
+    EVEN(5, "an even share for each task; two choices among those in this worker");
 
     private final int value;
     private final String text;

@@ -29,8 +29,8 @@ import org.slf4j.LoggerFactory;
  * <p>The bolt must be {@link StragglerPieces#balanced(org.apache.storm.topology.IRichBolt)}: else
  * the worker refuses to start. A spout that sends should be {@link
  * StragglerPieces#balanced(org.apache.storm.topology.IRichSpout)}: else only tasks in its own
- * worker are known, and beyond them Storm's grouping decides. The worker's log and a metric say by
- * what a stream is sent.
+ * worker are known, and those beyond by their queues. The worker's log and a metric say by what a
+ * stream is sent.
  */
 public final class BalancedGrouping implements LoadAwareCustomStreamGrouping {
     private static final long serialVersionUID = 3;
@@ -100,7 +100,15 @@ public final class BalancedGrouping implements LoadAwareCustomStreamGrouping {
         Set<Integer> telling = areToldFull ? here : Set.of();
         Edge of =
                 WorkerShare.of(context)
-                        .edge(stream, target, () -> new Edge(telling, tasks, isAckable));
+                        .edge(
+                                stream,
+                                target,
+                                () ->
+                                        new Edge(
+                                                telling,
+                                                tasks,
+                                                isAckable,
+                                                spread(context, stream, tasks, here)));
         if (!of.isAllHere()) {
             AvoidingShuffle storms = new AvoidingShuffle(false);
             storms.prepare(context, stream, tasks);
@@ -119,6 +127,22 @@ public final class BalancedGrouping implements LoadAwareCustomStreamGrouping {
         Map<Integer, List<Integer>> lists = new HashMap<>();
         tasks.forEach(task -> lists.put(task, List.of(task)));
         answers = lists;
+    }
+
+    private static @Nullable EvenSpread spread(
+            WorkerTopologyContext context,
+            GlobalStreamId stream,
+            List<Integer> tasks,
+            Set<Integer> here) {
+        if (here.containsAll(tasks) || !AvoidingShuffle.isLoadAware(context.getConf())) {
+            return null;
+        }
+        List<Integer> senders = context.getComponentTasks(Components.source(stream));
+        return new EvenSpread(
+                tasks,
+                tasks.stream().filter(here::contains).toList(),
+                (double) senders.stream().filter(here::contains).count() / senders.size(),
+                context.getTaskToNodePort());
     }
 
     /** As Storm does it for local-or-shuffle grouping. */

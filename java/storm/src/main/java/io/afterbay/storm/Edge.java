@@ -14,8 +14,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <ul>
  *   <li>by a spout's acks, from the first one on, if tasks are in other workers too;
- *   <li>by what the tasks in this worker tell ({@link MeasuredBolt}), if there are some: among
- *       these, as Storm's load-aware shuffle does until their queues are nearly full;
+ *   <li>by what the tasks in this worker tell ({@link MeasuredBolt}), if there are some, until
+ *       their queues are nearly full. Where these tasks would get more than others, tuples leave
+ *       the worker, and so do all if there is none ({@link EvenSpread});
  *   <li>else not at all: Storm's grouping does.
  * </ul>
  *
@@ -26,6 +27,7 @@ final class Edge {
     private final boolean isAllHere;
     private final @Nullable TaskChooser here;
     private final @Nullable TaskChooser byAcks;
+    private final @Nullable EvenSpread spread;
 
     private volatile boolean isAcked;
     private volatile boolean isFullHere;
@@ -34,8 +36,15 @@ final class Edge {
      * @param workerTasks all tasks in this worker
      * @param targetTasks those of the bolt
      * @param isAckable whether the stream is that of a spout that hears of acks
+     * @param spread of the tuples that leave the worker; null if none do, or nobody knows how full
+     *     queues are
      */
-    Edge(Set<Integer> workerTasks, List<Integer> targetTasks, boolean isAckable) {
+    Edge(
+            Set<Integer> workerTasks,
+            List<Integer> targetTasks,
+            boolean isAckable,
+            @Nullable EvenSpread spread) {
+        this.spread = spread;
         tasksHere = new ArrayList<>(targetTasks);
         tasksHere.retainAll(workerTasks);
         isAllHere = tasksHere.size() == targetTasks.size();
@@ -68,7 +77,14 @@ final class Edge {
         if (byAcks != null && isAcked) {
             return byAcks.chooseOther(avoided);
         }
-        if (here == null || isFullHere) {
+        if (isFullHere) {
+            return TaskChooser.NO_TASK;
+        }
+        int elsewhere = spread == null ? TaskChooser.NO_TASK : spread.next();
+        if (elsewhere != TaskChooser.NO_TASK && elsewhere != avoided) {
+            return elsewhere;
+        }
+        if (here == null) {
             return TaskChooser.NO_TASK;
         }
         int task = here.chooseOther(avoided);
@@ -121,6 +137,9 @@ final class Edge {
      * are filled so far on average, and is back when they are filled less than that.
      */
     void refresh(LoadMapping load, double leaves, double isBack) {
+        if (spread != null) {
+            spread.refresh(load);
+        }
         if (!isAllHere && here != null) {
             // Of an executor with several tasks, Storm knows the first one's.
             double mean =
@@ -138,9 +157,12 @@ final class Edge {
         if (byAcks != null && isAcked) {
             return BalanceKind.ACKS;
         }
-        if (here == null || isFullHere) {
+        if (isAllHere) {
+            return BalanceKind.WORKER;
+        }
+        if (spread == null || isFullHere) {
             return BalanceKind.STORM;
         }
-        return isAllHere ? BalanceKind.WORKER : BalanceKind.WORKER_FIRST;
+        return spread.share() < 1 ? BalanceKind.EVEN : BalanceKind.WORKER_FIRST;
     }
 }

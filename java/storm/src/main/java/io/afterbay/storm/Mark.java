@@ -10,6 +10,8 @@ import org.jspecify.annotations.Nullable;
  * which stays whatever Storm or its user wraps around the piece.
  */
 enum Mark {
+    /** A {@link SharedBolt}. */
+    SHARED("afterbay.stragglers.shared"),
     /** A {@link MeasuredBolt}. */
     MEASURED("afterbay.stragglers.measured"),
     /** A {@link TimedBolt}. */

@@ -37,6 +37,17 @@ final class PieceChecks {
         }
     }
 
+    /** All tuples of a worker would go to one task of a bolt that is not shared. */
+    static void checkSharedTarget(
+            WorkerTopologyContext context, GlobalStreamId stream, int targetTask) {
+        String target = context.getComponentId(targetTask);
+        if (!Mark.SHARED.isOn(components(context).bolt(target))) {
+            throw new IllegalArgumentException(
+                    "bolt '%s' gets stream '%s' of '%s' by a shuffle for shared bolts, but is not shared; wrap it by StragglerPieces.shared, or use shuffle grouping"
+                            .formatted(target, Components.name(stream), Components.source(stream)));
+        }
+    }
+
     /** Somebody must want to know what a balanced bolt tells. */
     static void checkMeasured(TopologyContext context) {
         if (context.getThisSources().values().stream().noneMatch(Refusals::isBalanced)) {

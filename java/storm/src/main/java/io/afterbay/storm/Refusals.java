@@ -224,11 +224,17 @@ final class Refusals {
     }
 
     private static boolean isOurs(Grouping grouping) {
-        return isBalanced(grouping) || custom(grouping) instanceof AvoidingShuffle;
+        return isBalanced(grouping)
+                || isSharedShuffle(grouping)
+                || custom(grouping) instanceof AvoidingShuffle;
     }
 
     static boolean isBalanced(Grouping grouping) {
         return custom(grouping) instanceof BalancedGrouping;
+    }
+
+    static boolean isSharedShuffle(Grouping grouping) {
+        return custom(grouping) instanceof SharedShuffle;
     }
 
     private static @Nullable Serializable custom(Grouping grouping) {

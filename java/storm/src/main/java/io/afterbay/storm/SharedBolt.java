@@ -51,8 +51,13 @@ final class SharedBolt implements IRichBolt, ICredentialsListener {
         Refusals.checkBatches(context.getThisComponentId(), conf);
         WorkerShare share = WorkerShare.enter(context);
         BoltQueue queue = share.queue(context.getThisComponentId(), () -> new BoltQueue(capacity));
+        PacedWait.Pace paceOfOthers = PacedWait.pace();
         bolt.prepare(conf, context, collector);
-        PacedWait.follow(queue.times()::nanos);
+        if (SharedShuffle.isSpared(context)) {
+            PacedWait.rest(paceOfOthers);
+        } else {
+            PacedWait.follow(queue.times()::nanos);
+        }
         task = new Task(share, queue, context, collector);
         task.start();
     }
@@ -182,6 +187,6 @@ final class SharedBolt implements IRichBolt, ICredentialsListener {
 
     @Override
     public Map<String, Object> getComponentConfiguration() {
-        return bolt.getComponentConfiguration();
+        return Mark.SHARED.in(bolt.getComponentConfiguration());
     }
 }

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * builder.setSpout("events", balanced(new Events()));
  * builder.setBolt("parse", balanced(new Parse()), 5)
  *         .customGrouping("events", new BalancedGrouping());
- * builder.setBolt("store", shared(new Store()), 5).shuffleGrouping("parse");
+ * builder.setBolt("store", shared(new Store()), 5).customGrouping("parse", sharedShuffle());
  * }</pre>
  *
  * <p>What a bolt or a spout cannot be is refused here, by its class. What the topology around it
@@ -38,8 +38,9 @@ public final class StragglerPieces {
     }
 
     /**
-     * A bolt whose tasks in one worker have one input queue. All its streams must come by shuffle
-     * or local-or-shuffle grouping, and Storm's batch sizes must be 1: else its tasks refuse to
+     * A bolt whose tasks in one worker have one input queue. All its streams must come by {@link
+     * #sharedShuffle}, {@link #sharedLocalOrShuffle}, or Storm's own groupings of these names,
+     * which take more processor time; and Storm's batch sizes must be 1: else its tasks refuse to
      * start.
      *
      * @param capacity how many tuples wait in the queue, as {@link
@@ -57,6 +58,20 @@ public final class StragglerPieces {
         }
         return new SharedBolt(
                 bolt, StragglerSettings.none().sharedCapacity(capacity).sharedCapacity());
+    }
+
+    /**
+     * In place of shuffle grouping to a {@link #shared} bolt: Storm's own, but of the bolt's tasks
+     * in one worker, only one gets tuples for their queue, so that only one of Storm's threads has
+     * to look for them.
+     */
+    public static LoadAwareCustomStreamGrouping sharedShuffle() {
+        return new SharedShuffle(false, true);
+    }
+
+    /** The same in place of local-or-shuffle grouping. */
+    public static LoadAwareCustomStreamGrouping sharedLocalOrShuffle() {
+        return new SharedShuffle(true, true);
     }
 
     /**
@@ -107,9 +122,9 @@ public final class StragglerPieces {
     /**
      * A spout whose late tuples are emitted a second time. Each bolt that its tuples come to must
      * be {@link #timed}, and where they come by shuffle grouping, this must be {@link
-     * #replayShuffle} or {@link BalancedGrouping}: else its tasks refuse to start. They also do if
-     * there are no ackers, and if {@code setMaxSpoutPending} was called for it: a limit must come
-     * with the topology's configuration, or with the spout's own.
+     * #replayShuffle}, {@link #sharedShuffle} or {@link BalancedGrouping}: else its tasks refuse to
+     * start. They also do if there are no ackers, and if {@code setMaxSpoutPending} was called for
+     * it: a limit must come with the topology's configuration, or with the spout's own.
      *
      * @param limits of which {@link StragglerSettings#replayShare} and {@link
      *     StragglerSettings#replayUpTo} count; it must name no components

@@ -13,6 +13,7 @@ import org.apache.storm.generated.GlobalStreamId;
 import org.apache.storm.generated.Grouping;
 import org.apache.storm.generated.SpoutSpec;
 import org.apache.storm.generated.StormTopology;
+import org.apache.storm.grouping.CustomStreamGrouping;
 import org.apache.storm.topology.IRichSpout;
 import org.apache.storm.topology.TopologyBuilder;
 import org.apache.storm.utils.ObjectReader;
@@ -104,6 +105,13 @@ public final class Stragglers {
     private void share(String bolt) {
         SharedBolt shared = new SharedBolt(components.boltObject(bolt), settings.sharedCapacity());
         components.bolt(bolt).set_bolt_object(serialized(shared));
+        components.inputs(bolt).replaceAll((stream, grouping) -> sharing(grouping));
+    }
+
+    private static Grouping sharing(Grouping grouping) {
+        return Refusals.isShuffle(grouping)
+                ? custom(new SharedShuffle(grouping.is_set_local_or_shuffle(), false))
+                : grouping;
     }
 
     private void balance(String bolt) {
@@ -118,7 +126,7 @@ public final class Stragglers {
         }
         boolean hasAcks = attribute(Components.source(stream));
         BalancedGrouping ours = new BalancedGrouping(grouping.is_set_local_or_shuffle(), hasAcks);
-        return Grouping.custom_serialized(Utils.javaSerialize(ours));
+        return custom(ours);
     }
 
     /** Whether a component is a spout that tells of its acks, now at least. */
@@ -168,10 +176,12 @@ public final class Stragglers {
 
     private static Grouping avoiding(String spout, GlobalStreamId stream, Grouping grouping) {
         return Components.source(stream).equals(spout) && Refusals.isShuffle(grouping)
-                ? Grouping.custom_serialized(
-                        Utils.javaSerialize(
-                                new AvoidingShuffle(grouping.is_set_local_or_shuffle())))
+                ? custom(new AvoidingShuffle(grouping.is_set_local_or_shuffle()))
                 : grouping;
+    }
+
+    private static Grouping custom(CustomStreamGrouping grouping) {
+        return Grouping.custom_serialized(Utils.javaSerialize(grouping));
     }
 
     private static ComponentObject serialized(Object component) {

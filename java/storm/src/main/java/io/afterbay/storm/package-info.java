@@ -12,7 +12,7 @@
  *                          ^
  *   AttributingSpout ------+              how long the path behind a task took; by acks
  *
- *   sender -- shuffle --&gt; SharedBolt --&gt; BoltQueue --&gt; any task of the bolt in the worker
+ *   sender -- SharedShuffle --&gt; SharedBolt --&gt; BoltQueue --&gt; any task of the bolt in the worker
  *
  *   ReplayedSpout -- AvoidingShuffle --&gt; TimedBolt   what is late goes to another task, too
  *        ^                                  |

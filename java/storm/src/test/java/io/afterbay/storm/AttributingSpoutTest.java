@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 
 /** What a spout emits through. All goes to task 2, of a bolt with tasks 1 and 2. */
 class AttributingSpoutTest {
-    private final Edge edge = new Edge(Set.of(1), List.of(1, 2), true);
+    private final Edge edge = FakeWorker.edge(Set.of(1), List.of(1, 2), true, 0.5);
     private final FirstHops hops = new FirstHops(() -> 0, Map.of("default", Map.of(2, edge)));
     private final List<Object> ids = new ArrayList<>();
 

@@ -2,20 +2,11 @@ package io.afterbay.storm;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
-import java.util.TreeMap;
-import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicReference;
-import java.util.stream.Collectors;
 import org.apache.storm.Config;
-import org.apache.storm.generated.GlobalStreamId;
-import org.apache.storm.generated.NodeInfo;
 import org.apache.storm.grouping.CustomStreamGrouping;
-import org.apache.storm.task.WorkerTopologyContext;
 import org.apache.storm.topology.TopologyBuilder;
 import org.apache.storm.utils.Utils;
 import org.junit.jupiter.api.Test;
@@ -28,46 +19,14 @@ class AvoidingShuffleTest {
     private final Map<String, Object> conf = Utils.readDefaultConfig();
 
     /** In a worker with these tasks. */
-    /** What groupings of one topology know, they share. */
-    private static final AtomicInteger topologies = new AtomicInteger();
-
     private <T extends CustomStreamGrouping> T prepared(T grouping, Integer... here) {
-        Map<Integer, String> components =
-                TASKS.stream().collect(Collectors.toMap(task -> task, task -> "parse"));
-        NodeInfo local = new NodeInfo("node", Set.of(6700L));
-        NodeInfo remote = new NodeInfo("other", Set.of(6700L));
-        Map<Integer, NodeInfo> places = new HashMap<>();
-        TASKS.forEach(t -> places.put(t, List.of(here).contains(t) ? local : remote));
-        WorkerTopologyContext context =
-                new WorkerTopologyContext(
-                        new TopologyBuilder().createTopology(),
-                        conf,
-                        components,
-                        Map.of("parse", TASKS),
-                        new HashMap<>(),
-                        "topology-" + topologies.incrementAndGet(),
-                        "",
-                        "",
-                        6700,
-                        List.of(here),
-                        new HashMap<>(),
-                        new HashMap<>(),
-                        new AtomicReference<>(places),
-                        "node",
-                        new AtomicReference<>(Map.of("node", "here", "other", "there")));
-        grouping.prepare(context, new GlobalStreamId("events", "default"), TASKS);
-        return grouping;
+        FakeWorker worker = new FakeWorker(new TopologyBuilder().createTopology(), conf, TASKS);
+        worker.place(List.of(here));
+        return worker.prepared(grouping, List.of(here));
     }
 
     private static Map<Integer, Integer> choices(CustomStreamGrouping grouping, int... avoided) {
-        Map<Integer, Integer> counts = new TreeMap<>();
-        for (int i = 0; i < CHOICES; i++) {
-            List<Integer> chosen =
-                    AvoidedTasks.around(avoided, () -> grouping.chooseTasks(1, List.of("a")));
-            assertThat(chosen).hasSize(1);
-            counts.merge(chosen.get(0), 1, Integer::sum);
-        }
-        return counts;
+        return FakeWorker.choices(grouping, CHOICES, avoided);
     }
 
     @Test

@@ -20,6 +20,15 @@ class EdgeTest {
     /** So long that no tuple of a test is ever late. */
     private static final long HOUR_NANOS = 3_600_000_000_000L;
 
+    /** With half of the senders in the worker. */
+    private static Edge edge(Set<Integer> here, boolean isAckable) {
+        return edge(here, isAckable, 0.5);
+    }
+
+    private static Edge edge(Set<Integer> here, boolean isAckable, double sendersHere) {
+        return FakeWorker.edge(here, TASKS, isAckable, sendersHere);
+    }
+
     private static int[] choices(Edge edge) {
         int[] counts = new int[5];
         for (int i = 0; i < 1000; i++) {
@@ -31,7 +40,7 @@ class EdgeTest {
 
     @Test
     void whereAllTasksAreInTheWorkerTheyTell() {
-        Edge edge = new Edge(ALL, TASKS, true);
+        Edge edge = edge(ALL, true);
         assertThat(edge.kind()).isEqualTo(BalanceKind.WORKER);
         assertThat(edge.wantsAcks()).isFalse();
         assertThat(choices(edge)[4]).isGreaterThan(100);
@@ -42,20 +51,36 @@ class EdgeTest {
     }
 
     @Test
-    void withoutATaskInTheWorkerAndWithoutAcksStormChooses() {
-        Edge edge = new Edge(NONE, TASKS, false);
-        assertThat(edge.kind()).isEqualTo(BalanceKind.STORM);
-        assertThat(edge.choose(TaskChooser.NO_TASK)).isEqualTo(TaskChooser.NO_TASK);
+    void withoutATaskInTheWorkerAndWithoutAcksAllTasksGetAsMany() {
+        Edge edge = edge(NONE, false);
+        assertThat(edge.kind()).isEqualTo(BalanceKind.EVEN);
+        int[] counts = choices(edge);
+        assertThat(counts[0]).isZero();
+        for (int task : TASKS) {
+            assertThat(counts[task]).isBetween(247, 253);
+        }
         edge.sent(1);
         edge.completed(1, 5);
         edge.acked(1, 5);
+        assertThat(edge.kind()).isEqualTo(BalanceKind.EVEN);
+        for (int i = 0; i < 100; i++) {
+            assertThat(edge.choose(2)).as("around the original's").isNotEqualTo(2);
+        }
+        edge.refresh(loads(1, 0), 0.8, 0.2);
+        assertThat(choices(edge)[1]).as("full").isLessThan(20);
+    }
+
+    @Test
+    void whereNobodyKnowsHowFullQueuesAreStormChooses() {
+        Edge edge = new Edge(NONE, TASKS, false, null);
         assertThat(edge.kind()).isEqualTo(BalanceKind.STORM);
+        assertThat(edge.choose(TaskChooser.NO_TASK)).isEqualTo(TaskChooser.NO_TASK);
     }
 
     /** Storm, too, keeps to the worker until its tasks' queues are nearly full. */
     @Test
     void tasksInTheWorkerAreChosenUntilTheyAreFull() {
-        Edge edge = new Edge(SOME, TASKS, false);
+        Edge edge = edge(SOME, false);
         assertThat(edge.kind()).isEqualTo(BalanceKind.WORKER_FIRST);
         int[] counts = choices(edge);
         assertThat(counts[1] + counts[2]).isEqualTo(1000);
@@ -76,8 +101,27 @@ class EdgeTest {
     }
 
     @Test
+    void tasksInTheWorkerOfAllSendersGetTheirShare() {
+        Edge edge = edge(SOME, false, 1);
+        assertThat(edge.kind()).isEqualTo(BalanceKind.EVEN);
+        int[] counts = choices(edge);
+        assertThat(counts[1] + counts[2]).isBetween(497, 503);
+        assertThat(counts[3]).isBetween(247, 253);
+        for (int i = 0; i < 20; i++) {
+            edge.sent(1);
+        }
+        assertThat(choices(edge)[2]).as("of which one is slow").isBetween(497, 503);
+        for (int i = 0; i < 1000; i++) {
+            assertThat(edge.choose(4)).as("around the original's").isNotEqualTo(4);
+        }
+        edge.refresh(loads(0.9, 0.75), 0.8, 0.2);
+        assertThat(edge.kind()).isEqualTo(BalanceKind.STORM);
+        assertThat(choices(edge)[0]).isEqualTo(1000);
+    }
+
+    @Test
     void aTaskOfWhichStormKnowsNoQueueIsNotFull() {
-        Edge edge = new Edge(SOME, TASKS, false);
+        Edge edge = edge(SOME, false);
         LoadMapping loads = new LoadMapping();
         loads.setLocal(Map.of(1, 0.1));
         edge.refresh(loads, 0.4, 0.2);
@@ -86,7 +130,7 @@ class EdgeTest {
 
     @Test
     void fromTheFirstAckOnASpoutChoosesAmongAll() {
-        Edge edge = new Edge(SOME, TASKS, true);
+        Edge edge = edge(SOME, true);
         assertThat(edge.wantsAcks()).isTrue();
         edge.sentWithId(1);
         assertThat(edge.kind()).isEqualTo(BalanceKind.WORKER_FIRST);
@@ -108,8 +152,8 @@ class EdgeTest {
 
     @Test
     void aSpoutWithoutATaskInItsWorkerHearsOfAcksToo() {
-        Edge edge = new Edge(NONE, TASKS, true);
-        assertThat(edge.kind()).isEqualTo(BalanceKind.STORM);
+        Edge edge = edge(NONE, true);
+        assertThat(edge.kind()).isEqualTo(BalanceKind.EVEN);
         edge.sentWithId(3);
         edge.acked(3, HOUR_NANOS);
         assertThat(edge.kind()).isEqualTo(BalanceKind.ACKS);

@@ -34,12 +34,45 @@ final class FakeTask extends TopologyContext {
      * @param components of all tasks, of which only the given one is in this worker
      */
     FakeTask(StormTopology topology, String name, Map<Integer, String> components, int task) {
+        this(topology, name, components, tasks(components), List.of(task), task);
+    }
+
+    /**
+     * One of several tasks of a bolt.
+     *
+     * @param tasks all of the bolt
+     * @param here those in this worker
+     */
+    static FakeTask among(
+            StormTopology topology,
+            String bolt,
+            List<Integer> tasks,
+            List<Integer> here,
+            int task) {
+        Map<Integer, String> components = new HashMap<>();
+        tasks.forEach(each -> components.put(each, bolt));
+        return new FakeTask(
+                topology,
+                "among-" + System.nanoTime(),
+                components,
+                Map.of(bolt, tasks),
+                here,
+                task);
+    }
+
+    private FakeTask(
+            StormTopology topology,
+            String name,
+            Map<Integer, String> components,
+            Map<String, List<Integer>> tasks,
+            List<Integer> here,
+            int task) {
         super(
                 topology,
                 // Nobody tells how full queues are.
                 Map.of(Config.TOPOLOGY_DISABLE_LOADAWARE_MESSAGING, true),
                 components,
-                tasks(components),
+                tasks,
                 Map.of(),
                 Map.of(),
                 name,
@@ -47,7 +80,7 @@ final class FakeTask extends TopologyContext {
                 "",
                 task,
                 1,
-                List.of(task),
+                here,
                 Map.of(),
                 Map.of(),
                 Map.of(),

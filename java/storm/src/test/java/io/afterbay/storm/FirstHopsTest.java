@@ -14,8 +14,8 @@ class FirstHopsTest {
     private static final long HOUR_NANOS = 3_600_000_000_000L;
 
     private long now;
-    private final Edge edge = new Edge(Set.of(1), List.of(1, 2), true);
-    private final Edge otherEdge = new Edge(Set.of(), List.of(3), true);
+    private final Edge edge = FakeWorker.edge(Set.of(1), List.of(1, 2), true, 0.5);
+    private final Edge otherEdge = FakeWorker.edge(Set.of(), List.of(3), true, 0.5);
     private final FirstHops hops =
             new FirstHops(
                     () -> now,
@@ -88,6 +88,6 @@ class FirstHopsTest {
         emit("more", other, 3);
         hops.acked(one);
         assertThat(edge.kind()).isEqualTo(BalanceKind.ACKS);
-        assertThat(otherEdge.kind()).isEqualTo(BalanceKind.STORM);
+        assertThat(otherEdge.kind()).isEqualTo(BalanceKind.EVEN);
     }
 }

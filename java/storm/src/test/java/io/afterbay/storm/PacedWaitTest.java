@@ -3,6 +3,7 @@ package io.afterbay.storm;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.lang.reflect.Proxy;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -16,11 +17,13 @@ import org.apache.storm.task.OutputCollector;
 import org.apache.storm.task.TopologyContext;
 import org.apache.storm.topology.IRichBolt;
 import org.apache.storm.topology.OutputFieldsDeclarer;
+import org.apache.storm.topology.TopologyBuilder;
 import org.apache.storm.topology.base.BaseRichBolt;
 import org.apache.storm.tuple.Tuple;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** How Storm's threads wait: those of bolts whose times are known, and others. */
@@ -118,18 +121,22 @@ class PacedWaitTest {
         public void declareOutputFields(OutputFieldsDeclarer declarer) {}
     }
 
+    private static long nanos(long tupleNanos, int times) {
+        return new PacedWait.Pace(() -> tupleNanos, PacedWait.NANOS_MAX).nanos(times);
+    }
+
     @Test
     void itLooksSixteenTimesWhileATupleIsProcessed() {
-        assertThat(PacedWait.nanos(TUPLE_NANOS, 0)).isEqualTo(TUPLE_NANOS / 16);
+        assertThat(nanos(TUPLE_NANOS, 0)).isEqualTo(TUPLE_NANOS / 16);
     }
 
     @Test
     void itLooksLessAndLessOftenWhileNothingComesButOnceAMillisecond() {
-        assertThat(PacedWait.nanos(TUPLE_NANOS, 31)).isEqualTo(TUPLE_NANOS / 16);
-        assertThat(PacedWait.nanos(TUPLE_NANOS, 32)).isEqualTo(TUPLE_NANOS / 8);
-        assertThat(PacedWait.nanos(TUPLE_NANOS, 100)).isEqualTo(PacedWait.NANOS_MAX);
-        assertThat(PacedWait.nanos(1, 20 * 32)).isEqualTo(PacedWait.NANOS_MAX);
-        assertThat(PacedWait.nanos(Long.MAX_VALUE, 20 * 32)).isEqualTo(PacedWait.NANOS_MAX);
+        assertThat(nanos(TUPLE_NANOS, 31)).isEqualTo(TUPLE_NANOS / 16);
+        assertThat(nanos(TUPLE_NANOS, 32)).isEqualTo(TUPLE_NANOS / 8);
+        assertThat(nanos(TUPLE_NANOS, 100)).isEqualTo(PacedWait.NANOS_MAX);
+        assertThat(nanos(1, 20 * 32)).isEqualTo(PacedWait.NANOS_MAX);
+        assertThat(nanos(Long.MAX_VALUE, 20 * 32)).isEqualTo(PacedWait.NANOS_MAX);
     }
 
     @Test
@@ -139,6 +146,48 @@ class PacedWaitTest {
 
     @Test
     void nothingIsKnownBeforeTheFirstTuple() {
-        assertThat(PacedWait.nanos(0, 0)).isEqualTo(1);
+        assertThat(nanos(0, 0)).isEqualTo(1);
+    }
+
+    /** Tasks of a worker that has 1, 2 and 3, in the order in which one thread prepares them. */
+    @ParameterizedTest
+    @CsvSource({
+        "1, 1, 1000000",
+        "2, 1000000, 16000000",
+        "1:2, 1, 1000000",
+        "2:3, 1000000, 16000000",
+        "2:1, 1, 1000000"
+    })
+    void aThreadRestsThatOnlyLooksForTicks(String tasks, long first, long last) throws Exception {
+        CompletableFuture<PacedWait.Pace> pace = new CompletableFuture<>();
+        List<SharedBolt> bolts = new ArrayList<>();
+        Thread thread =
+                new Thread(
+                        () -> {
+                            for (String task : tasks.split(":")) {
+                                SharedBolt bolt = new SharedBolt(new TimedBolt(new Nothing()), 1);
+                                bolts.add(bolt);
+                                bolt.prepare(Map.of(), ofThree(task), collector());
+                            }
+                            pace.complete(PacedWait.pace());
+                        });
+        thread.setUncaughtExceptionHandler((any, e) -> pace.completeExceptionally(e));
+        thread.start();
+        try {
+            assertThat(pace.get().nanos(0)).isEqualTo(first);
+            assertThat(pace.get().nanos(20 * 32)).isEqualTo(last);
+        } finally {
+            thread.join();
+            bolts.forEach(SharedBolt::cleanup);
+        }
+    }
+
+    private static FakeTask ofThree(String task) {
+        TopologyBuilder builder = new TopologyBuilder();
+        builder.setBolt("rests", StragglerPieces.shared(new Nothing()), 3)
+                .customGrouping("events", StragglerPieces.sharedShuffle());
+        List<Integer> tasks = List.of(1, 2, 3);
+        return FakeTask.among(
+                builder.createTopology(), "rests", tasks, tasks, Integer.parseInt(task));
     }
 }

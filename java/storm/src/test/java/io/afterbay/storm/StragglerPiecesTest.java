@@ -5,6 +5,8 @@ import static io.afterbay.storm.StragglerPieces.replayLocalOrShuffle;
 import static io.afterbay.storm.StragglerPieces.replayShuffle;
 import static io.afterbay.storm.StragglerPieces.replayed;
 import static io.afterbay.storm.StragglerPieces.shared;
+import static io.afterbay.storm.StragglerPieces.sharedLocalOrShuffle;
+import static io.afterbay.storm.StragglerPieces.sharedShuffle;
 import static io.afterbay.storm.StragglerPieces.timed;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -209,7 +211,8 @@ class StragglerPiecesTest {
         builder.setSpout("events", balanced(replayed(new Events())));
         builder.setBolt("parse", balanced(timed(new Parse())), 5)
                 .customGrouping("events", new BalancedGrouping());
-        builder.setBolt("store", shared(timed(new Store())), 5).shuffleGrouping("parse");
+        builder.setBolt("store", shared(timed(new Store())), 5)
+                .customGrouping("parse", sharedShuffle());
         // end
     }
 
@@ -317,6 +320,15 @@ class StragglerPiecesTest {
                 .localOrShuffleGrouping("parse")
                 .customGrouping("events", replayShuffle());
         start("store");
+    }
+
+    @Test
+    void aShuffleForSharedBoltsNeedsOne() {
+        storeBehindParse(new Store()).customGrouping("parse", sharedLocalOrShuffle());
+        assertThatThrownBy(() -> prepareGrouping("parse", "store"))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("bolt 'store' gets stream 'default' of 'parse'")
+                .hasMessageContaining("wrap it by StragglerPieces.shared");
     }
 
     private static final class TestBasic extends BaseBasicBolt {

@@ -102,13 +102,16 @@ class StragglersTest {
     }
 
     @Test
-    void aSharedBoltIsWrappedAndItsGroupingStays() {
+    void aSharedBoltIsWrappedAndItsShufflesAreReplaced() {
         StormTopology topology = builder.createTopology();
         StormTopology shared = Stragglers.on(topology, NONE.shared("first", "second"));
         assertThat(object(shared, "first")).isInstanceOf(SharedBolt.class);
         assertThat(object(shared, "second")).isInstanceOf(SharedBolt.class);
         assertThat(object(shared, "count")).isNotInstanceOf(SharedBolt.class);
-        assertThat(input(shared, "first", "word").is_set_shuffle()).isTrue();
+        assertThat(Refusals.isSharedShuffle(input(shared, "first", "word"))).isTrue();
+        assertThat(input(topology, "first", "word").is_set_shuffle())
+                .as("of the given one")
+                .isTrue();
         assertThat(object(topology, "first")).as("the given one").isNotInstanceOf(SharedBolt.class);
     }
 
@@ -324,7 +327,9 @@ class StragglersTest {
         assertThat(object(replayed, "first")).isInstanceOf(SharedBolt.class);
         assertThat(object(replayed, "second")).isInstanceOf(MeasuredBolt.class);
         assertThat(object(replayed, "count")).isInstanceOf(TimedBolt.class);
-        assertThat(grouping(replayed, "first", "word")).isInstanceOf(AvoidingShuffle.class);
+        assertThat(grouping(replayed, "first", "word")).isInstanceOf(SharedShuffle.class);
+        assertThat(grouping(on(NONE.replayed("word")), "first", "word"))
+                .isInstanceOf(AvoidingShuffle.class);
         assertThat(grouping(replayed, "second", "first")).isInstanceOf(BalancedGrouping.class);
         assertThat(input(replayed, "both", "first").is_set_shuffle()).isTrue();
         assertThat(input(replayed, "count", "second").is_set_fields()).isTrue();

@@ -63,7 +63,7 @@ class WorkerShareTest {
             WorkerTopologyContext worker = context("started", 1, resources(pool));
             GlobalStreamId stream = new GlobalStreamId("words", "default");
             WorkerShare.of(worker)
-                    .edge(stream, "parse", () -> new Edge(Set.of(), List.of(1), false));
+                    .edge(stream, "parse", () -> FakeWorker.edge(Set.of(), List.of(1), false, 0.5));
             assertThat(WorkerShare.of(worker).edge("words", "default", "parse")).isNotNull();
             pool.shutdownNow();
             WorkerTopologyContext again = context("started", 1, resources(poolAgain));

@@ -56,11 +56,16 @@ class PiecesTest extends EmbeddedStormSuite {
         int sent = pieces.sentToStanding(PiecesTopology.SECOND);
         assertThat(sent).isGreaterThan(PiecesTopology.NUMBERS / 2 / PiecesTopology.TASKS);
         assertThat(pieces.measured().executed(PiecesTopology.SECOND)).containsValue(1L);
-        assertThat(pieces.gauges("-afterbay-shared-moved"))
+        assertThat(pieces.gauges(PiecesTopology.SECOND, "afterbay-shared-moved"))
                 .hasSize(PiecesTopology.TASKS)
                 .allMatch(moved -> moved >= sent - 1);
         assertThat(pieces.gauges("-afterbay-balanced-to-first:default")).containsExactly(2);
         assertThatAllAreDoneOnce(pieces);
+        // By the shuffle for shared bolts, one task of the third gets all for the queue.
+        assertThat(pieces.sent()).containsOnlyOnce(PiecesTopology.NUMBERS);
+        assertThat(pieces.gauges(PiecesTopology.THIRD, "afterbay-shared-moved"))
+                .hasSize(PiecesTopology.TASKS)
+                .allMatch(moved -> moved > 0);
     }
 
     /** The control: what stands still has soon all that may be under way. */

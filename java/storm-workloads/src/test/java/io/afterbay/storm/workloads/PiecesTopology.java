@@ -2,6 +2,7 @@ package io.afterbay.storm.workloads;
 
 import static io.afterbay.storm.StragglerPieces.balanced;
 import static io.afterbay.storm.StragglerPieces.shared;
+import static io.afterbay.storm.StragglerPieces.sharedShuffle;
 
 import io.afterbay.storm.BalancedGrouping;
 import io.afterbay.testing.Await;
@@ -11,6 +12,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
+import java.util.function.Predicate;
 import org.apache.storm.Config;
 import org.apache.storm.generated.StormTopology;
 import org.apache.storm.spout.SpoutOutputCollector;
@@ -24,14 +26,15 @@ import org.apache.storm.tuple.Tuple;
 import org.apache.storm.tuple.Values;
 
 /**
- * Numbers through two bolts. The first task of each stands still with its first number until it is
- * let go. Storm's limit of pending numbers is the only thing that it can use up.
+ * Numbers through bolts. The first task of two of them stands still with its first number until it
+ * is let go. Storm's limit of pending numbers is the only thing that it can use up.
  */
 final class PiecesTopology {
     static final int NUMBERS = 400;
     static final int PENDING_MAX = 20;
     static final String FIRST = "first";
     static final String SECOND = "second";
+    static final String THIRD = "third";
 
     /**
      * While all of a bolt look alike, the one that stands gets an even share of what is under way.
@@ -54,13 +57,17 @@ final class PiecesTopology {
         return builder.createTopology();
     }
 
-    /** The first bolt is balanced, and the second one shared. */
+    /**
+     * The first bolt is balanced, and the others are shared, with Storm's shuffle and with ours.
+     */
     static StormTopology ofPieces(String run) {
         TopologyBuilder builder = new TopologyBuilder();
         builder.setSpout(SPOUT, balanced(new Numbers(run))).setMaxSpoutPending(PENDING_MAX);
         builder.setBolt(FIRST, balanced(new Standing(run)), TASKS)
                 .customGrouping(SPOUT, new BalancedGrouping());
         builder.setBolt(SECOND, shared(new Standing(run)), TASKS).shuffleGrouping(FIRST);
+        builder.setBolt(THIRD, shared(new PassBolt()), TASKS)
+                .customGrouping(SECOND, sharedShuffle());
         return builder.createTopology();
     }
 
@@ -134,13 +141,27 @@ final class PiecesTopology {
             return count == null ? 0 : count.get();
         }
 
+        /** How many numbers each task was sent, of all bolts. */
+        List<Integer> sent() {
+            return sent.values().stream().map(AtomicInteger::get).toList();
+        }
+
+        /** What the gauges of a bolt's tasks say. */
+        List<Integer> gauges(String bolt, String name) {
+            return gauges(each -> each.contains("." + bolt + ".") && each.endsWith("-" + name));
+        }
+
         /** What the gauges say whose names end so. */
         List<Integer> gauges(String end) {
+            return gauges(name -> name.endsWith(end));
+        }
+
+        private List<Integer> gauges(Predicate<String> names) {
             return WorkerMetrics.of(run).stream()
                     .flatMap(
                             worker ->
                                     worker
-                                            .getGauges((name, any) -> name.endsWith(end))
+                                            .getGauges((name, any) -> names.test(name))
                                             .values()
                                             .stream())
                     .map(gauge -> ((Number) gauge.getValue()).intValue())
