@@ -196,13 +196,15 @@ abstract class FaultTest {
      * The control: commits do not wait for what executors publish, and vanilla Spark cannot go on.
      */
     final void checkControl(Mode ungated) throws Exception {
-        try (Application application = start(ungated, flaky("60000"))) {
+        query.holdState(true);
+        try (Application application = start(ungated, flaky("0"))) {
             while (query.last("commits") < 0) {
                 query.feed();
                 pause(application);
             }
             application.killAll();
         }
+        query.holdState(false);
         query.input.add(1);
         try (Application vanilla = startVanilla(List.of(query.kind), List.of(dir))) {
             assertThat(vanilla.awaitEnd()).isEqualTo(1);
