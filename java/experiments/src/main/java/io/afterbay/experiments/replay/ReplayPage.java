@@ -227,7 +227,7 @@ public final class ReplayPage extends TrialPage<ReplayPage.Kind, ReplayTrial> {
                         .toArray();
         return found.length == 0
                 ? "At given rates"
-                : "Of the highest rate, which was %s profiles a second"
+                : "Of the highest rate, which each command finds first (the last: %s profiles a second)"
                         .formatted(Numbers.format(Ratio.median(found)));
     }
 

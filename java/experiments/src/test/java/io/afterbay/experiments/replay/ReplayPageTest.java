@@ -29,7 +29,7 @@ class ReplayPageTest {
                         "- Aim: the live job's P99 is at most 1.1x of its own before. Met by 1 of 2.",
                         "- Aim: the live job's P99.9 is at most 1.5x of its own before. Met by 2 of 2.",
                         "- Aim: no row of the table is wrong. Met by 2 of 2.",
-                        "Of the highest rate, which was 2,000 profiles a second")
+                        "Of the highest rate, which each command finds first (the last: 2,000 profiles a second)")
                 .doesNotContain("| `maximum`");
         assertThat(page.lines().filter(line -> line.startsWith("| 50 %")))
                 .hasSize(3)
