@@ -142,7 +142,8 @@ public final class BalancedGrouping implements LoadAwareCustomStreamGrouping {
                 tasks,
                 tasks.stream().filter(here::contains).toList(),
                 (double) senders.stream().filter(here::contains).count() / senders.size(),
-                context.getTaskToNodePort());
+                context.getTaskToNodePort(),
+                System::nanoTime);
     }
 
     /** As Storm does it for local-or-shuffle grouping. */

@@ -54,7 +54,23 @@ final class Refusals {
         IRichBolt bolt = components.boltObject(name);
         checkNotYet(name, bolt);
         checkKind(name, bolt);
-        components.inputs(name).forEach((stream, grouping) -> checkAnyTask(name, stream, grouping));
+        components
+                .inputs(name)
+                .forEach(
+                        (stream, grouping) -> {
+                            checkAnyTask(name, stream, grouping);
+                            checkNotSharedByHand(name, stream, grouping);
+                        });
+    }
+
+    /** It would look in vain for a bolt that was wrapped by hand, too. */
+    private static void checkNotSharedByHand(
+            String name, GlobalStreamId stream, Grouping grouping) {
+        if (isSharedShuffle(grouping)) {
+            throw new IllegalArgumentException(
+                    "bolt '%s' gets stream '%s' of '%s' by a shuffle for shared bolts already; use shuffle grouping there, or wrap the bolt by StragglerPieces.shared and leave it out of shared()"
+                            .formatted(name, Components.name(stream), Components.source(stream)));
+        }
     }
 
     /** What one call has wrapped, another would wrap in the wrong order. */

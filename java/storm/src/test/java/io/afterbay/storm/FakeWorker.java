@@ -8,8 +8,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.LongSupplier;
 import java.util.stream.Stream;
 import org.apache.storm.generated.GlobalStreamId;
 import org.apache.storm.generated.NodeInfo;
@@ -90,8 +93,19 @@ final class FakeWorker {
         EvenSpread spread =
                 those.size() == tasks.size()
                         ? null
-                        : new EvenSpread(tasks, those, sendersHere, null);
+                        : new EvenSpread(tasks, those, sendersHere, nowhere(), seldom());
         return new Edge(here, tasks, isAckable, spread);
+    }
+
+    /** Before Storm has placed anything. */
+    private static AtomicReference<Map<Integer, NodeInfo>> nowhere() {
+        return new AtomicReference<>(Map.of());
+    }
+
+    /** A clock for one who is asked once an hour. */
+    private static LongSupplier seldom() {
+        AtomicLong hours = new AtomicLong();
+        return () -> TimeUnit.HOURS.toNanos(hours.incrementAndGet());
     }
 
     /** How many tuples each task gets. */

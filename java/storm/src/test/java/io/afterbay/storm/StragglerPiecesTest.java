@@ -411,6 +411,20 @@ class StragglerPiecesTest {
     }
 
     @Test
+    void whatIsSharedByHandIsNotSharedAgain() {
+        storeBehindParse(new Store())
+                .shuffleGrouping("parse")
+                .customGrouping("events", sharedShuffle());
+        assertThatThrownBy(
+                        () ->
+                                Stragglers.on(
+                                        builder.createTopology(),
+                                        StragglerSettings.none().shared("store")))
+                .hasMessageContaining("bolt 'store' gets stream 'default' of 'events' by a shuffle")
+                .hasMessageContaining("leave it out of shared()");
+    }
+
+    @Test
     void aReplayedSpoutNeedsTimedBoltsOnTheWholeWay() {
         builder.setSpout("events", replayed(new Events()));
         builder.setBolt("parse", timed(new Parse())).customGrouping("events", replayShuffle());

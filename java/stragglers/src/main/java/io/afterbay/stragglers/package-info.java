@@ -27,7 +27,8 @@
  *   <li>queues that are long at one task while its neighbour is free: {@link
  *       io.afterbay.stragglers.SharedQueue};
  *   <li>tasks that are slower than others: {@link io.afterbay.stragglers.TwoChoices}, with {@link
- *       io.afterbay.stragglers.LatencyBalance} as the baseline.
+ *       io.afterbay.stragglers.LatencyBalance} as the baseline. Where nobody tells a sender how
+ *       long tasks take, {@link io.afterbay.stragglers.WeightedTurns} gives each its share.
  * </ul>
  *
  * <p>{@link io.afterbay.stragglers.TaskChooser} is the place to begin reading. Times are in
