@@ -47,7 +47,10 @@ final class StormArguments {
                             + " (they do on both sides of what limits replays: 58 %% load, and 49 %%"
                             + " of the processors), and of five workers on model machines of two"
                             + " processors each: uneven (they have different numbers of tasks), beside"
-                            + " (two have other programs beside), mixed (one has one processor); and"
+                            + " (two have other programs beside), mixed (one has one processor); of"
+                            + " three workers that are at work in cgroups of this machine, and do not"
+                            + " sleep: beside-cgroup (two have a compressor beside), mixed-cgroup (one"
+                            + " has half a processor), for which you must be root; and"
                             + " pageload-low, pageload-high, pageload-mixed, processing-low,"
                             + " processing-high, processing-mixed (Yahoo!'s topologies with the loads"
                             + " that replays, shared queues and balance are for); default: all of them;"
@@ -70,8 +73,8 @@ final class StormArguments {
             paramLabel = "LIST",
             split = ",",
             description =
-                    "Tasks of a bolt, with commas (default: 2,4,8 for queue, 3 for uneven, 4 for"
-                            + " pageload-high and processing-high, else 5).")
+                    "Tasks of a bolt, with commas (default: 2,4,8 for queue, 3 for uneven, 6 for"
+                            + " -cgroup, 4 for pageload-high and processing-high, else 5).")
     private List<Integer> tasks = List.of();
 
     @Option(
@@ -82,7 +85,8 @@ final class StormArguments {
                     "Load of tasks that are not slow, by an even share of the tuples, in percent, with"
                             + " commas (default: 30,50,70,78,90,95 for queue, 27 for slow, 36 for"
                             + " overload, 30 for replication, 40,70 for limits, 40 for uneven, 27 for"
-                            + " beside and mixed, 29, 80 and 13 for -low, -high and -mixed).")
+                            + " beside and mixed, 15 for -cgroup, 29, 80 and 13 for -low, -high and"
+                            + " -mixed).")
     private List<Integer> utilisations = List.of();
 
     @Option(
@@ -98,7 +102,7 @@ final class StormArguments {
             names = "--stages",
             paramLabel = "N",
             description =
-                    "Bolts in a row (default: 1 for queue, slow and overload, else 3); Yahoo!'s"
+                    "Bolts in a row (default: 1 for queue, slow, overload and -cgroup, else 3); Yahoo!'s"
                             + " topologies have six of their own.")
     private @Nullable Integer stages;
 
@@ -107,8 +111,8 @@ final class StormArguments {
             paramLabel = "NAME",
             converter = StormService.Converter.class,
             description =
-                    "How the times are distributed that a task takes, 2.2 ms on average (Yahoo!'s 1.2"
-                            + " ms, and 0.2 ms for -mixed): exponential,"
+                    "How the times are distributed that a task takes, 2.2 ms on average (1 ms for"
+                            + " -cgroup, Yahoo!'s 1.2 ms, and 0.2 ms for -mixed): exponential,"
                             + " fixed, or pauses: exponential, and each task stands still for 100 ms"
                             + " every 10 s on average (default: pauses for replication, limits and"
                             + " -low, else exponential).")

@@ -16,6 +16,7 @@ import static io.afterbay.experiments.storm.StormVariant.SHARED;
 import static io.afterbay.experiments.storm.StormVariant.SHUFFLE;
 
 import io.afterbay.experiments.Labelled;
+import io.afterbay.handover.stragglers.StragglerTopology.Limit;
 import io.afterbay.handover.stragglers.StragglerTopology.Machine;
 import java.util.List;
 
@@ -75,6 +76,20 @@ enum StormCell implements Labelled {
             "mixed",
             new StormShape(5, 3, List.of(5)).on(Machines.oneHalf()),
             new StormLoad(StormService.EXPONENTIAL, List.of(27)),
+            Groups.SEVERAL_WORKERS),
+
+    /** A compressor runs beside two of three workers, in their cgroups (scenario b). */
+    BESIDE_CGROUP(
+            "beside-cgroup",
+            new StormShape(3, 1, List.of(6)).limitedTo(Limits.twoWithCompressors()),
+            Limits.work(),
+            Groups.SEVERAL_WORKERS),
+
+    /** One of three workers has half a processor, by its cgroup (scenario c). */
+    MIXED_CGROUP(
+            "mixed-cgroup",
+            new StormShape(3, 1, List.of(6)).limitedTo(Limits.oneHalf()),
+            Limits.work(),
             Groups.SEVERAL_WORKERS),
 
     /** The paper's table 5: 240 tuples/s of each source task, room for replays. */
@@ -154,6 +169,28 @@ enum StormCell implements Labelled {
 
         static List<Machine> oneHalf() {
             return List.of(HALF, USUAL, USUAL, USUAL, USUAL);
+        }
+    }
+
+    /**
+     * What the kernel lets three workers have of this machine's processors, of which it has two.
+     */
+    private static final class Limits {
+        private static final double SERVICES_PER_S = 1000;
+
+        static List<Limit> twoWithCompressors() {
+            Limit both = new Limit(65, true);
+            return List.of(both, both, new Limit(65, false));
+        }
+
+        static List<Limit> oneHalf() {
+            Limit whole = new Limit(100, false);
+            return List.of(new Limit(50, false), whole, whole);
+        }
+
+        static StormLoad work() {
+            return new StormLoad(StormService.EXPONENTIAL, List.of(15))
+                    .withServicesPerS(SERVICES_PER_S);
         }
     }
 

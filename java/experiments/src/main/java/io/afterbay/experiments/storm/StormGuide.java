@@ -32,7 +32,9 @@ public final class StormGuide extends TrialPage<Kind, StormTrial> {
                     StormCell.LIMITS,
                     StormCell.UNEVEN,
                     StormCell.BESIDE,
-                    StormCell.MIXED);
+                    StormCell.BESIDE_CGROUP,
+                    StormCell.MIXED,
+                    StormCell.MIXED_CGROUP);
 
     /** Where tasks of a bolt are not alike, or not as fast. */
     private static final Set<StormCell> HETEROGENEOUS =
@@ -41,7 +43,9 @@ public final class StormGuide extends TrialPage<Kind, StormTrial> {
                     StormCell.OVERLOAD,
                     StormCell.UNEVEN,
                     StormCell.BESIDE,
+                    StormCell.BESIDE_CGROUP,
                     StormCell.MIXED,
+                    StormCell.MIXED_CGROUP,
                     StormCell.PAGE_LOAD_MIXED,
                     StormCell.PROCESSING_MIXED);
 

@@ -67,7 +67,12 @@ public final class StormPage extends TrialPage<StormPage.Kind, StormTrial> {
 
     /** Cells whose workers have not the same to do, or to do it with (the paper, table 3). */
     private static final List<String> UNLIKE_WORKERS =
-            Stream.of(StormCell.UNEVEN, StormCell.BESIDE, StormCell.MIXED)
+            Stream.of(
+                            StormCell.UNEVEN,
+                            StormCell.BESIDE,
+                            StormCell.BESIDE_CGROUP,
+                            StormCell.MIXED,
+                            StormCell.MIXED_CGROUP)
                     .map(StormCell::label)
                     .toList();
 

@@ -16,6 +16,7 @@ final class EmbeddedStorm implements AutoCloseable {
     static final int WORKERS_MAX = 5;
 
     private static final int PATIENCE_S = 120;
+    private static final int LOOK_MS = 20;
 
     private final LoopbackZooKeeper zooKeeper;
     private final LocalCluster cluster;
@@ -56,11 +57,25 @@ final class EmbeddedStorm implements AutoCloseable {
         cluster.submitTopology(name, conf, topology);
     }
 
-    /** Ends a topology at once. */
-    void kill(String name) throws TException {
+    /**
+     * Ends a topology at once, and waits until Nimbus has forgotten it. Until then its places for
+     * workers are not free: the next topology would begin with fewer workers, get the others when
+     * it is at work, and end this process if it is killed meanwhile.
+     */
+    void kill(String name) throws TException, InterruptedException {
         KillOptions now = new KillOptions();
         now.set_wait_secs(0);
         cluster.killTopologyWithOpts(name, now);
+        long begun = System.nanoTime();
+        while (cluster.getTopologySummaries().stream()
+                .anyMatch(one -> name.equals(one.get_name()))) {
+            if (System.nanoTime() - begun > TimeUnit.SECONDS.toNanos(PATIENCE_S)) {
+                throw new IllegalStateException(
+                        "Storm's Nimbus did not end topology %s within %d s"
+                                .formatted(name, PATIENCE_S));
+            }
+            Thread.sleep(LOOK_MS);
+        }
     }
 
     @Override

@@ -13,7 +13,10 @@ import org.apache.storm.tuple.Tuple;
 import org.apache.storm.tuple.Values;
 import org.jspecify.annotations.Nullable;
 
-/** A stage of a trial: sleeps for each tuple, and passes it on if another stage follows. */
+/**
+ * A stage of a trial: sleeps for each tuple, or is at work in a limited worker, and passes it on if
+ * another stage follows.
+ */
 final class ServiceBolt extends BaseRichBolt {
     private static final long serialVersionUID = 1;
 
@@ -51,6 +54,7 @@ final class ServiceBolt extends BaseRichBolt {
         private final int index;
         private final Map<String, Integer> edges;
         private final Outgoing outgoing;
+        private final int port;
         private final @Nullable SharedMachine machine;
 
         private Task(TrialLog log, TopologyContext context, OutputCollector collector) {
@@ -62,7 +66,9 @@ final class ServiceBolt extends BaseRichBolt {
             this.times = new ServiceTimes(log.plan().load(), log.plan().seed() * 31 + id);
             this.edges = edges();
             this.outgoing = new Outgoing(log, context, stage);
-            this.machine = log.machine(context.getThisWorkerPort());
+            this.port = context.getThisWorkerPort();
+            this.machine = log.machine(port);
+            log.limited().enter(port);
         }
 
         /** The ways to this stage, by the component that tuples come from. */
@@ -78,10 +84,16 @@ final class ServiceBolt extends BaseRichBolt {
         }
 
         private void work(long begun, long nanos) {
-            Sleep.nanos(machine == null ? nanos : machine.doneNanos(begun, nanos) - begun);
+            if (log.limited().isEmpty()) {
+                Sleep.nanos(machine == null ? nanos : machine.doneNanos(begun, nanos) - begun);
+            } else {
+                LimitedWorkers.work(nanos);
+            }
         }
 
         private void execute(Tuple input) {
+            // With a shared queue, the thread is not the one that prepared this.
+            log.limited().enter(port);
             long begun = System.nanoTime();
             int number = input.getInteger(0);
             log.queueTimes().waited(number, begun - input.getLong(1));

@@ -31,6 +31,7 @@ final class TrialLog {
     private static final int NO_TASK = -1;
 
     private final StragglerPlan plan;
+    private final LimitedWorkers limited;
     private final Schedule schedule;
     private final QueueTimes queueTimes;
     private final List<Edge> edges;
@@ -55,8 +56,9 @@ final class TrialLog {
     private long failed;
     private long lastCountedNanos;
 
-    private TrialLog(StragglerPlan plan) {
+    private TrialLog(StragglerPlan plan, LimitedWorkers limited) {
         this.plan = plan;
+        this.limited = limited;
         this.schedule = new Schedule(plan);
         this.queueTimes = new QueueTimes(plan, schedule);
         this.edges = plan.topology().edges();
@@ -91,8 +93,8 @@ final class TrialLog {
         void executed(int sender, int task, long latencyNanos, long serviceNanos);
     }
 
-    static TrialLog open(String trial, StragglerPlan plan) {
-        TrialLog log = new TrialLog(plan);
+    static TrialLog open(String trial, StragglerPlan plan, LimitedWorkers limited) {
+        TrialLog log = new TrialLog(plan, limited);
         if (ALL.putIfAbsent(trial, log) != null) {
             throw new IllegalArgumentException("there is a trial '" + trial + "'");
         }
@@ -173,6 +175,11 @@ final class TrialLog {
                 : machines.computeIfAbsent(
                         port,
                         any -> new SharedMachine(all.get(port % all.size()), System.nanoTime()));
+    }
+
+    /** The workers, where what they may use is limited; else none. */
+    LimitedWorkers limited() {
+        return limited;
     }
 
     /** How many of the plan's machines have a worker. */

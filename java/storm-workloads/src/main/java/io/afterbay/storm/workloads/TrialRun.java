@@ -3,12 +3,15 @@ package io.afterbay.storm.workloads;
 import com.sun.management.OperatingSystemMXBean;
 import io.afterbay.handover.stragglers.StragglerPlan;
 import io.afterbay.handover.stragglers.StragglerReport;
+import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Objects;
 import java.util.UUID;
 import java.util.function.Consumer;
+import java.util.function.LongSupplier;
 import org.apache.storm.utils.VersionInfo;
 
 /** Runs the plan of a trial on a cluster in this process, to its end. */
@@ -59,22 +62,45 @@ final class TrialRun {
      * @param progress hears now and then how many tuples were acked
      */
     StragglerReport run(EmbeddedStorm storm, Consumer<TrialLog> progress) throws Exception {
-        TrialLog log = TrialLog.open(trial, plan);
+        LimitedWorkers limited;
+        try {
+            limited = LimitedWorkers.open(plan.topology().limits());
+        } catch (IOException e) {
+            return failed(Objects.requireNonNull(e.getMessage()));
+        }
+        try (limited) {
+            return run(storm, limited, progress);
+        }
+    }
+
+    private StragglerReport run(
+            EmbeddedStorm storm, LimitedWorkers limited, Consumer<TrialLog> progress)
+            throws Exception {
+        TrialLog log = TrialLog.open(trial, plan, limited);
         try (BusyProcessors busy = new BusyProcessors(plan.load().busyShare())) {
+            LongSupplier beside = () -> busy.cpuNanos() + limited.compressorNanos();
             Map<String, Object> conf = conf();
             storm.submit(trial, conf, TrialTopology.of(trial, plan, conf));
-            String problem = await(log, busy, progress);
-            long cpuNanos = cpuNanos() - busy.cpuNanos() - startCpuNanos;
+            String problem = await(log, beside, progress);
+            long cpuNanos = cpuNanos() - beside.getAsLong() - startCpuNanos;
             problem = problem.isEmpty() ? awaitSecondInstances(log) : problem;
             ReplayFigures replays = watch().figures();
+            // What keeps processors busy makes it likelier that Storm ends in the middle of an
+            // event,
+            // and it takes that for an error which has to end the process.
+            limited.close();
             storm.kill(trial);
             return problem.isEmpty()
                     ? new TrialFigures(log, replays).report(perTuple(cpuNanos, log), cpuMillis())
-                    : StragglerReport.failed(VersionInfo.getVersion(), problem, cpuMillis());
+                    : failed(problem);
         } finally {
             TrialLog.forget(trial);
             ReplayWatch.forget(trial);
         }
+    }
+
+    private static StragglerReport failed(String problem) {
+        return StragglerReport.failed(VersionInfo.getVersion(), problem, cpuMillis());
     }
 
     private ReplayWatch watch() {
@@ -85,8 +111,12 @@ final class TrialRun {
         return cpuNanos / NANOS_PER_MICRO / Math.max(1, log.schedule().tuples());
     }
 
-    /** Until all tuples are acked; says what is wrong, or nothing. */
-    private String await(TrialLog log, BusyProcessors busy, Consumer<TrialLog> progress)
+    /**
+     * Until all tuples are acked; says what is wrong, or nothing.
+     *
+     * @param beside processor time in nanoseconds that is not Storm's
+     */
+    private String await(TrialLog log, LongSupplier beside, Consumer<TrialLog> progress)
             throws InterruptedException {
         int seen = 0;
         long since = System.nanoTime();
@@ -96,7 +126,7 @@ final class TrialRun {
             progress.accept(log);
             int acked = log.ackedTuples();
             if (acked > seen) {
-                startCpuNanos = seen == 0 ? cpuNanos() - busy.cpuNanos() : startCpuNanos;
+                startCpuNanos = seen == 0 ? cpuNanos() - beside.getAsLong() : startCpuNanos;
                 seen = acked;
                 since = System.nanoTime();
             } else if (System.nanoTime() - since > PATIENCE.toNanos()) {

@@ -79,6 +79,7 @@ final class TrialSpout extends BaseRichSpout {
             this.instances = new Instances(log.plan());
             this.index = context.getThisTaskIndex();
             this.next = index;
+            log.limited().enter(context.getThisWorkerPort());
         }
 
         private void nextTuple() {

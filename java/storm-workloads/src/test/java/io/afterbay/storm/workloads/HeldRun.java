@@ -131,7 +131,7 @@ final class HeldRun implements AutoCloseable {
 
     /** Ends it, whatever it does. */
     @Override
-    public void close() throws TException {
+    public void close() throws Exception {
         letGo();
         storm.kill(name);
         ALL.remove(name);

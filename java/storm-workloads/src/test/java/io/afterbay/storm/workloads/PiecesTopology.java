@@ -180,7 +180,7 @@ final class PiecesTopology {
         }
 
         @Override
-        public void close() throws TException {
+        public void close() throws Exception {
             letGo();
             storm.kill(run);
             ALL.remove(run);

@@ -3,6 +3,7 @@ package io.afterbay.storm.workloads;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
+import static org.assertj.core.api.InstanceOfAssertFactories.INTEGER;
 
 import io.afterbay.handover.stragglers.StragglerPlan;
 import io.afterbay.handover.stragglers.StragglerPlan.Grouping;
@@ -11,6 +12,7 @@ import io.afterbay.handover.stragglers.StragglerPlan.Senders;
 import io.afterbay.handover.stragglers.StragglerPlan.Service;
 import io.afterbay.handover.stragglers.StragglerReport;
 import io.afterbay.handover.stragglers.StragglerTopology;
+import io.afterbay.handover.stragglers.StragglerTopology.Limit;
 import io.afterbay.handover.stragglers.StragglerTopology.Machine;
 import io.afterbay.handover.stragglers.StragglerTopology.Stage;
 import io.afterbay.testing.LongForm;
@@ -18,6 +20,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import org.apache.storm.Config;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -27,6 +30,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 /** On real Storm in this process. Tuples are counted; no time is asserted. */
 class TrialRunTest extends EmbeddedStormSuite {
     private static final int TASKS = 5;
+    private static final int THREADS_IN_CGROUP = 4;
 
     private static StragglerPlan plan(String technique, Grouping grouping, int stages) {
         return plan(
@@ -165,6 +169,7 @@ class TrialRunTest extends EmbeddedStormSuite {
                                 new Stage("right", 3, List.of(0)),
                                 new Stage("last", 4, List.of(1, 2))),
                         1,
+                        List.of(),
                         List.of());
         Senders senders = new Senders("none", Grouping.LOAD_AWARE, true, 32768, 0, false);
         StragglerPlan plan = plan(senders, new Load(300, Service.EXPONENTIAL, 1, 1, 0), topology);
@@ -237,6 +242,44 @@ class TrialRunTest extends EmbeddedStormSuite {
         assertThat(inUse).hasValue(3);
         assertThat(tasks(report).executed())
                 .allSatisfy(stage -> assertThat(stage).allMatch(count -> count > 0));
+    }
+
+    /**
+     * Each of three workers has a source, two tasks, and at least one thread of its shared queue;
+     * the first one has a compressor beside.
+     */
+    @Test
+    void workersInCgroupsAckEachTupleOnce() throws Exception {
+        CpuGroupTest.open(0, 50).close(); // or this is not run
+        StragglerPlan plan =
+                plan(
+                        new Senders("shared", Grouping.LOAD_AWARE, true, 32768, 0, false),
+                        new Load(200, Service.EXPONENTIAL, 1, 1, 0),
+                        StragglerTopology.row(3, 1, 6)
+                                .limitedTo(
+                                        List.of(
+                                                new Limit(50, true),
+                                                new Limit(50, false),
+                                                new Limit(50, false))));
+        AtomicReference<List<Integer>> threads = new AtomicReference<>(List.of());
+        StragglerReport report =
+                new TrialRun(plan).run(storm(), log -> threads.set(log.limited().threads()));
+        check(plan, report);
+        assertThat(threads.get())
+                .hasSize(3)
+                .allMatch(count -> count >= THREADS_IN_CGROUP)
+                .first(INTEGER)
+                .isGreaterThan(THREADS_IN_CGROUP);
+    }
+
+    @Test
+    void limitsThatCannotBeSetEndTheRunWithTheReason() throws Exception {
+        StragglerPlan plan =
+                plan(
+                        new Senders("none", Grouping.LOAD_AWARE, true, 32768, 0, false),
+                        StragglerTopology.row(1, 1, 2).limitedTo(List.of(new Limit(0, false))));
+        StragglerReport report = new TrialRun(plan).run(storm(), log -> {});
+        assertThat(report.problem()).startsWith("the processor time of workers cannot be limited");
     }
 
     /** Round robin never knows, and these two within less than their periods do not. */
