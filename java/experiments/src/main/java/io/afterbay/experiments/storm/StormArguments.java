@@ -85,7 +85,7 @@ final class StormArguments {
                     "Load of tasks that are not slow, by an even share of the tuples, in percent, with"
                             + " commas (default: 30,50,70,78,90,95 for queue, 27 for slow, 36 for"
                             + " overload, 30 for replication, 40,70 for limits, 40 for uneven, 27 for"
-                            + " beside and mixed, 15 for -cgroup, 29, 80 and 13 for -low, -high and"
+                            + " beside and mixed, 12 for -cgroup, 29, 80 and 13 for -low, -high and"
                             + " -mixed).")
     private List<Integer> utilisations = List.of();
 
@@ -111,7 +111,7 @@ final class StormArguments {
             paramLabel = "NAME",
             converter = StormService.Converter.class,
             description =
-                    "How the times are distributed that a task takes, 2.2 ms on average (1 ms for"
+                    "How the times are distributed that a task takes, 2.2 ms on average (4 ms for"
                             + " -cgroup, Yahoo!'s 1.2 ms, and 0.2 ms for -mixed): exponential,"
                             + " fixed, or pauses: exponential, and each task stands still for 100 ms"
                             + " every 10 s on average (default: pauses for replication, limits and"
