@@ -87,6 +87,10 @@ final class TrialTopology {
         conf.put(
                 Config.TOPOLOGY_DISABLE_LOADAWARE_MESSAGING,
                 plan.senders().grouping() == StragglerPlan.Grouping.SHUFFLE);
+        if (!plan.topology().limits().isEmpty()) {
+            // Else looking for tuples takes more of a limit than the tasks do.
+            conf.put(Config.TOPOLOGY_BOLT_WAIT_PROGRESSIVE_LEVEL2_COUNT, 0);
+        }
         conf.putAll(RunMetrics.conf(trial));
         return conf;
     }
