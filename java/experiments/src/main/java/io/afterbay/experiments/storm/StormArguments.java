@@ -85,7 +85,7 @@ final class StormArguments {
                     "Load of tasks that are not slow, by an even share of the tuples, in percent, with"
                             + " commas (default: 30,50,70,78,90,95 for queue, 27 for slow, 36 for"
                             + " overload, 30 for replication, 40,70 for limits, 40 for uneven, 27 for"
-                            + " beside and mixed, 12 for -cgroup, 29, 80 and 13 for -low, -high and"
+                            + " beside and mixed, 12 and 15 for these with -cgroup, 29, 80 and 13 for -low, -high and"
                             + " -mixed).")
     private List<Integer> utilisations = List.of();
 

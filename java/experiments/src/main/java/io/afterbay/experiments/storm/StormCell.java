@@ -82,14 +82,14 @@ enum StormCell implements Labelled {
     BESIDE_CGROUP(
             "beside-cgroup",
             new StormShape(3, 1, List.of(6)).limitedTo(Limits.twoWithCompressors()),
-            Limits.work(),
+            Limits.work(12),
             Groups.SEVERAL_WORKERS),
 
     /** One of three workers has half a processor, by its cgroup (scenario c). */
     MIXED_CGROUP(
             "mixed-cgroup",
             new StormShape(3, 1, List.of(6)).limitedTo(Limits.oneHalf()),
-            Limits.work(),
+            Limits.work(15),
             Groups.SEVERAL_WORKERS),
 
     /** The paper's table 5: 240 tuples/s of each source task, room for replays. */
@@ -189,8 +189,8 @@ enum StormCell implements Labelled {
             return List.of(new Limit(50, false), whole, whole);
         }
 
-        static StormLoad work() {
-            return new StormLoad(StormService.EXPONENTIAL, List.of(12))
+        static StormLoad work(int utilisation) {
+            return new StormLoad(StormService.EXPONENTIAL, List.of(utilisation))
                     .withServicesPerS(SERVICES_PER_S);
         }
     }
