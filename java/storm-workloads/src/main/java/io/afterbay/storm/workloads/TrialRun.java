@@ -85,9 +85,8 @@ final class TrialRun {
             long cpuNanos = cpuNanos() - beside.getAsLong() - startCpuNanos;
             problem = problem.isEmpty() ? awaitSecondInstances(log) : problem;
             ReplayFigures replays = watch().figures();
-            // What keeps processors busy makes it likelier that Storm ends in the middle of an
-            // event,
-            // and it takes that for an error which has to end the process.
+            // Before the end: a worker that ends while one of its timers is at work ends the
+            // process, and busy processors make that likelier.
             limited.close();
             storm.kill(trial);
             return problem.isEmpty()
