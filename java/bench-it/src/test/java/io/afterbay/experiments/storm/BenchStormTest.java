@@ -9,6 +9,7 @@ import io.afterbay.experiments.ShortForm;
 import io.afterbay.experiments.bench.Bench;
 import io.afterbay.handover.stragglers.StragglerPlan;
 import io.afterbay.handover.stragglers.StragglerTopology;
+import io.afterbay.handover.stragglers.StragglerTopology.Limit;
 import io.afterbay.testing.LongForm;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -234,6 +235,18 @@ class BenchStormTest {
                         "balanced");
     }
 
+    /** Two scenarios of table 3 again, without a model. */
+    @Test
+    void workersInCgroupsHaveACompressorBesideOrHalfAProcessor() {
+        StragglerTopology beside =
+                kind("--cells=beside-cgroup").rounds().get(0).get(0).run().topology();
+        assertThat(beside.limits()).hasSize(3).filteredOn(Limit::hasCompressor).hasSize(2);
+        StragglerTopology mixed =
+                kind("--cells=mixed-cgroup").rounds().get(0).get(0).run().topology();
+        assertThat(mixed.limits()).extracting(Limit::percent).containsExactly(50, 100, 100);
+        assertThat(mixed.machines()).isEmpty();
+    }
+
     /**
      * The paper's table 5: 240, 530 and 600 tuples a second of each source task, λ of 660 of μ 830.
      */
@@ -300,7 +313,7 @@ class BenchStormTest {
     @Test
     void theFullFormHasAllCellsWithTwoHundredThousandTuples() {
         List<List<StormPlan>> rounds = kind("--pairs=1").rounds();
-        assertThat(rounds).hasSize(3 * 6 + 2 + 1 + 4 + 3 + 6);
+        assertThat(rounds).hasSize(3 * 6 + 2 + 1 + 4 + 3 + 2 + 6);
         assertThat(rounds)
                 .allSatisfy(
                         round ->
