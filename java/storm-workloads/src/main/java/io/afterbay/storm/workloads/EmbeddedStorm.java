@@ -57,18 +57,23 @@ final class EmbeddedStorm implements AutoCloseable {
         cluster.submitTopology(name, conf, topology);
     }
 
+    /** Whether Nimbus has a topology of that name, which is so until its places are free. */
+    boolean has(String name) throws TException {
+        return cluster.getTopologySummaries().stream()
+                .anyMatch(one -> name.equals(one.get_name()));
+    }
+
     /**
      * Ends a topology at once, and waits until Nimbus has forgotten it. Until then its places for
-     * workers are not free: the next topology would begin with fewer workers, get the others when
-     * it is at work, and end this process if it is killed meanwhile.
+     * workers are not free: the next topology may begin with fewer workers, get the others when it
+     * is at work, and end this process if it is killed meanwhile.
      */
     void kill(String name) throws TException, InterruptedException {
         KillOptions now = new KillOptions();
         now.set_wait_secs(0);
         cluster.killTopologyWithOpts(name, now);
         long begun = System.nanoTime();
-        while (cluster.getTopologySummaries().stream()
-                .anyMatch(one -> name.equals(one.get_name()))) {
+        while (has(name)) {
             if (System.nanoTime() - begun > TimeUnit.SECONDS.toNanos(PATIENCE_S)) {
                 throw new IllegalStateException(
                         "Storm's Nimbus did not end topology %s within %d s"

@@ -39,7 +39,9 @@ class EmbeddedStormTest {
             Await.until("words are acked", () -> measured.ackedWords() >= WORDS);
             Set<InetSocketAddress> listeners = new HashSet<>(Listeners.ofThisProcess());
             listeners.removeAll(before);
+            assertThat(storm.has(plan.run())).isTrue();
             storm.kill(plan.run());
+            assertThat(storm.has(plan.run())).as("its places are free").isFalse();
             assertThat(listeners)
                     .isNotEmpty()
                     .allMatch(address -> address.getAddress().isLoopbackAddress());
