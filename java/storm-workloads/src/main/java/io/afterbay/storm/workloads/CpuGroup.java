@@ -71,8 +71,10 @@ final class CpuGroup implements AutoCloseable {
                                                         + membership));
         removeLeft(parent.directory);
         String name = NAME + ProcessHandle.current().pid() + "-" + number;
-        CpuGroup group =
-                new CpuGroup(parent, Files.createDirectory(parent.directory.resolve(name)));
+        Path directory = parent.directory.resolve(name);
+        // A process before this one had the same number, as in a container.
+        remove(directory);
+        CpuGroup group = new CpuGroup(parent, Files.createDirectory(directory));
         try {
             group.limit(percent);
         } catch (IOException e) {

@@ -126,6 +126,7 @@ class CpuGroupTest {
         Process ended = new ProcessBuilder("true").start();
         ended.waitFor();
         Path left = parent("cpu", "afterbay-" + ended.pid() + "-0");
+        Files.createDirectory(directory("cpu"));
         Path ofAnother = parent("cpu", "afterbay-1-0");
         Path nobodys = parent("cpu", "afterbay-" + ended.pid());
         open("1:cpu:/\n", 50).close();
