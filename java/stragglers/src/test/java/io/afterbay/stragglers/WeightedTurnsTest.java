@@ -36,7 +36,7 @@ class WeightedTurnsTest {
         turns.setWeights(weights);
         int[] counts = counts(turns, weights.length, row);
         for (int i = 0; i < weights.length; i++) {
-            assertThat((double) counts[i]).isCloseTo(row * weights[i] / sum, within(5.0));
+            assertThat((double) counts[i]).isCloseTo(row * weights[i] / sum, within(4.0));
             if (weights[i] == 0) {
                 assertThat(counts[i]).isZero();
             }
