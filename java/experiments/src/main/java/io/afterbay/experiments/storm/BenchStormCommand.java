@@ -15,7 +15,7 @@ import picocli.CommandLine.Mixin;
             "What slow tasks and long queues do to the latency on Storm, and what is done about it.",
             "",
             "Tuples come by a schedule, whatever Storm does, at random times (a Poisson process), and"
-                    + " pass bolts that sleep for each of them. Latency is from when a tuple was due"
+                    + " pass bolts that sleep for each of them (in cgroups: work). Latency is from when a tuple was due"
                     + " to its ack. Each run is a process of its own with Storm in it, whose workers"
                     + " are threads, and a warm-up. Variants run in turn, and with each pair another one begins.",
             "",
