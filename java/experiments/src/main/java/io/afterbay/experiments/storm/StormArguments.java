@@ -50,7 +50,7 @@ final class StormArguments {
                             + " (two have other programs beside), mixed (one has one processor); of"
                             + " three workers in cgroups of this machine, whose tasks are at work and"
                             + " do not sleep: beside-cgroup (two have a compressor beside), mixed-cgroup"
-                            + " (one has half a processor), for which you must be root; and"
+                            + " (one has half of what others have), for which you must be root; and"
                             + " pageload-low, pageload-high, pageload-mixed, processing-low,"
                             + " processing-high, processing-mixed (Yahoo!'s topologies with the loads"
                             + " that replays, shared queues and balance are for); default: all of them;"
@@ -85,7 +85,7 @@ final class StormArguments {
                     "Load of tasks that are not slow, by an even share of the tuples, in percent, with"
                             + " commas (default: 30,50,70,78,90,95 for queue, 27 for slow, 36 for"
                             + " overload, 30 for replication, 40,70 for limits, 40 for uneven, 27 for"
-                            + " beside and mixed, 12 for beside-cgroup, 15 for mixed-cgroup, and 29, 80"
+                            + " beside and mixed, 8 for beside-cgroup, 6 for mixed-cgroup, and 29, 80"
                             + " and 13 for -low, -high and -mixed).")
     private List<Integer> utilisations = List.of();
 

@@ -17,9 +17,11 @@ import java.util.stream.Stream;
 final class CpuGroup implements AutoCloseable {
     /**
      * Threads that have used up their time wait for the rest of this. It is short, so that a limit
-     * is a slower processor, and not one that stands still now and then.
+     * is a slower processor, and not one that stands still now and then; and not shorter, since the
+     * kernel gives a processor 5 ms of a group's time at once (sched_cfs_bandwidth_slice_us), and
+     * the group's threads on other processors get what is left.
      */
-    static final int PERIOD_MICROS = 10_000;
+    static final int PERIOD_MICROS = 20_000;
 
     private static final Path ROOT = Path.of("/sys/fs/cgroup");
     private static final Path MEMBERSHIP = Path.of("/proc/self/cgroup");

@@ -98,8 +98,8 @@ class CpuGroupTest {
         parent("cpu,cpuacct", "a", "b");
         try (CpuGroup group = open("9:memory:/x\n3:cpu,cpuacct:/a/b\n0::/a\n", 65)) {
             Path directory = directory("cpu,cpuacct", "a", "b");
-            assertThat(read(directory, "cpu.cfs_period_us")).isEqualTo("10000");
-            assertThat(read(directory, "cpu.cfs_quota_us")).isEqualTo("6500");
+            assertThat(read(directory, "cpu.cfs_period_us")).isEqualTo("20000");
+            assertThat(read(directory, "cpu.cfs_quota_us")).isEqualTo("13000");
             group.enter();
             assertThat(read(directory, "tasks")).isEqualTo("0");
         }
@@ -114,7 +114,7 @@ class CpuGroupTest {
             Path directory = directory("user.slice");
             assertThat(read(parent, "cgroup.subtree_control")).isEqualTo("+cpu");
             assertThat(read(directory, "cgroup.type")).isEqualTo("threaded");
-            assertThat(read(directory, "cpu.max")).isEqualTo("5000 10000");
+            assertThat(read(directory, "cpu.max")).isEqualTo("10000 20000");
             group.enter();
             assertThat(read(directory, "cgroup.threads")).isEqualTo("0");
         }
