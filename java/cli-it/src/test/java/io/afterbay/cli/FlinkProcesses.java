@@ -1,9 +1,8 @@
 package io.afterbay.cli;
 
+import io.afterbay.testing.OwnHost;
 import io.afterbay.testing.OwnJvm;
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -12,7 +11,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
-import org.junit.jupiter.api.condition.OS;
 
 /**
  * A standalone cluster of Flink on this machine, each member a process, all with our class path.
@@ -21,8 +19,8 @@ final class FlinkProcesses implements AutoCloseable {
     private static final int SLOTS = 2;
 
     private final Path directory;
-    private final String host = ownHost();
-    private final int restPort = freePort(host);
+    private final String host = OwnHost.address();
+    private final int restPort = OwnHost.freePort();
     private final Map<String, Process> members = new TreeMap<>();
     private int logs;
 
@@ -59,7 +57,7 @@ final class FlinkProcesses implements AutoCloseable {
                         "rest.bind-address")) {
             settings.put(key, host);
         }
-        settings.put("jobmanager.rpc.port", Integer.toString(freePort(host)));
+        settings.put("jobmanager.rpc.port", Integer.toString(OwnHost.freePort()));
         settings.put("rest.port", Integer.toString(restPort));
         settings.put("jobmanager.memory.process.size", "700m");
         settings.put("taskmanager.numberOfTaskSlots", Integer.toString(SLOTS));
@@ -86,24 +84,6 @@ final class FlinkProcesses implements AutoCloseable {
         settings.put("restart-strategy.fixed-delay.delay", "500ms");
         settings.put("cluster.evenly-spread-out-slots", "true");
         return settings;
-    }
-
-    /**
-     * An address of this machine that nobody else has: a port that is free there stays so until a
-     * member takes it, also one that is started again.
-     */
-    private static String ownHost() {
-        if (OS.current() != OS.LINUX) {
-            return "localhost"; // others have no more addresses until somebody adds them
-        }
-        long pid = ProcessHandle.current().pid();
-        return "127.%d.%d.%d".formatted(64 + (pid >> 16), pid >> 8 & 255, pid & 255);
-    }
-
-    private static int freePort(String host) throws IOException {
-        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getByName(host))) {
-            return socket.getLocalPort();
-        }
     }
 
     String address() {

@@ -2,9 +2,8 @@ package io.afterbay.edge.live;
 
 import io.afterbay.edge.mqtt.BrokerAddress;
 import io.afterbay.testing.Await;
+import io.afterbay.testing.OwnHost;
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
@@ -14,18 +13,18 @@ final class OwnBroker implements AutoCloseable {
     private final Path mosquitto;
     private final Path settings;
     private final Path said;
-    private final int port;
+    private final BrokerAddress address;
     private Process process;
 
     OwnBroker(Path mosquitto, Path directory) throws Exception {
         this.mosquitto = mosquitto;
         this.said = directory.resolve("mosquitto.log");
-        this.port = freePort();
+        this.address = new BrokerAddress(OwnHost.address(), OwnHost.freePort());
         this.settings =
                 Files.writeString(
                         directory.resolve("own.conf"),
                         """
-                        listener %d 127.0.0.1
+                        listener %d %s
                         allow_anonymous true
                         user root
                         persistence true
@@ -36,18 +35,12 @@ final class OwnBroker implements AutoCloseable {
                         log_dest stderr
                         connection_messages true
                         """
-                                .formatted(port, directory));
+                                .formatted(address.port(), address.host(), directory));
         this.process = begin();
     }
 
-    private static int freePort() throws IOException {
-        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            return socket.getLocalPort();
-        }
-    }
-
     BrokerAddress address() {
-        return new BrokerAddress("127.0.0.1", port);
+        return address;
     }
 
     /** At the same address, with what it has kept. */
