@@ -59,8 +59,7 @@ final class EmbeddedStorm implements AutoCloseable {
 
     /** Whether Nimbus has a topology of that name, which is so until its places are free. */
     boolean has(String name) throws TException {
-        return cluster.getTopologySummaries().stream()
-                .anyMatch(one -> name.equals(one.get_name()));
+        return cluster.getTopologySummaries().stream().anyMatch(one -> name.equals(one.get_name()));
     }
 
     /**
