@@ -7,6 +7,8 @@
 #   took STAGE SECONDS           wall-clock time
 
 deny_version=0.20.2
+# The modules of java/ whose tests start programs of rust/, as grep -E reads them.
+program_starters='bench-it|blob-it|edge-it'
 
 test_usage() {
     cat <<'TEXT'
@@ -29,7 +31,7 @@ docs/testing.md says what is where and what each form proves.
                     committed
   --module MODULE   only the tests of this folder of java/ or rust/, and those of it that are
                     elsewhere: flink has some in flink-suites, storm in storm-it and
-                    storm-workloads, edge in edge-it
+                    storm-workloads, edge in edge-it, net-core in net, net-agent and net-preload
   --repeat N        with --module: runs them N times, and says how many runs passed
   --changed [BASE]  only the modules that differ from BASE, and those built on them; without BASE,
                     what is not committed yet
@@ -69,7 +71,8 @@ run_tests() {
     select_modules
     # What is missing is said before anything takes time.
     if [ -n "$java_modules" ]; then use_jdk; fi
-    if [ -n "$rust_modules" ]; then
+    unset AFTERBAY_RUST_PROGRAMS
+    if [ -n "$rust_modules" ] || starts_programs; then
         find_cargo
         use_clippy
         # A build server compiles once: what incremental compilation keeps for the next time only costs it time.
@@ -96,19 +99,19 @@ select_modules() {
     rust_modules=$all_rust
     if [ -n "$module" ]; then
         java_modules='' rust_modules=''
-        [ ! -f "$home/java/$module/pom.xml" ] || java_modules=$(with_tests_elsewhere)
-        [ ! -f "$home/rust/$module/Cargo.toml" ] || rust_modules=$module
+        [ ! -f "$home/java/$module/pom.xml" ] || java_modules=$(with_tests_elsewhere java pom.xml "<tested.with>$module</tested.with>")
+        [ ! -f "$home/rust/$module/Cargo.toml" ] || rust_modules=$(with_tests_elsewhere rust Cargo.toml "tested-with = \"$module\"")
         [ -n "$java_modules$rust_modules" ] || wrong_usage "test: there is no module '$module'; there are:" $all_java $all_rust
     elif [ "$changed" = true ]; then
         select_changed
     fi
 }
 
-# The module of java/, and those whose pom says that they have tests of it.
+# The module of java/ or rust/, and those whose build says that they have tests of it.
 with_tests_elsewhere() (
-    cd "$home/java" || exit
+    cd "$home/$1" || exit
     echo "$module"
-    grep -lF "<tested.with>$module</tested.with>" -- */pom.xml | sed 's,/.*,,'
+    grep -lF -e "$3" -- */"$2" | sed 's,/.*,,'
 )
 
 folders_with() (
@@ -127,7 +130,7 @@ select_changed() {
     rust_modules=$(touched rust | dependents_rust)
     # These start the programs of rust/.
     if [ -n "$rust_modules" ]; then
-        java_modules=$({ printf '%s\n' $java_modules; printf '%s\n' "$all_java" | grep -x 'bench-it\|blob-it\|edge-it'; } | sort -u)
+        java_modules=$({ printf '%s\n' $java_modules; printf '%s\n' "$all_java" | grep -xE "$program_starters"; } | sort -u)
     fi
     say "changed, or built on what changed:" ${java_modules:-nothing of java/,} ${rust_modules:-nothing of rust/}
 }
@@ -201,9 +204,14 @@ run_once() {
     results=$out/results
     : >"$results"
     : >"$out/packages"
+    # What tests have to say in numbers; test-form in rust/ writes it.
+    AFTERBAY_COUNTED=$out/counted
+    export AFTERBAY_COUNTED
+    : >"$AFTERBAY_COUNTED"
     load_before=$(load_average)
     status=0
     launcher_tests || status=1
+    if starts_programs; then rust_programs || status=1; fi
     streams=''
     # Ctrl-C does not reach what runs in the background by itself.
     trap 'trap - INT TERM; for stream in $streams; do end_tree "$stream"; done; exit 130' INT TERM
@@ -304,7 +312,7 @@ did_not_run() {
 # What somebody who sees only this output needs: the messages and the first lines of the traces.
 show_failures() {
     echo
-    if grep -q '^failed rust' "$results"; then
+    if grep '^failed rust' "$results" | grep -qvx 'failed rust:programs'; then
         sed -n '/^failures:$/,/^test result/p' "$out/rust.log" | head -n 300
         if ! grep -q '^failures:$' "$out/rust.log"; then tail -n 40 "$out/rust.log"; fi
     fi
@@ -321,6 +329,10 @@ show_failures() {
 
 summary() {
     if [ "$is_long" = true ]; then form=long; else form=normal; fi
+    if [ -s "$AFTERBAY_COUNTED" ]; then
+        printf '\nCounted:\n'
+        sort "$AFTERBAY_COUNTED" | sed 's/^/  /'
+    fi
     awk -v is_ci="${CI:+1}" -v status="$status" -v form="$form" -v load="$load_before before, $(load_average) after" -v logs="$out" \
         -f "$home/.ci/summary.awk" "$home/.ci/optional" "$results"
 }
@@ -335,6 +347,27 @@ launcher_tests() {
 }
 
 # ---- rust/ ----
+
+starts_programs() {
+    printf '%s\n' $java_modules | grep -qxE "$program_starters"
+}
+
+# Compiled before any test: one that calls cargo waits for as long as cargo compiles the tests of rust/, and its limit of
+# time goes on meanwhile. RustPrograms finds them by the variable.
+rust_programs() {
+    say 'compiling the programs of rust/ that tests of java/ start'
+    if timed 'rust:programs' compile_programs >"$out/programs.log" 2>&1; then
+        AFTERBAY_RUST_PROGRAMS=${CARGO_TARGET_DIR:-$home/rust/target}/debug
+        export AFTERBAY_RUST_PROGRAMS
+    else
+        tail -n 40 "$out/programs.log" >&2
+        return 1
+    fi
+}
+
+compile_programs() (
+    cd "$home/rust" && "$cargo" build --locked --workspace --lib --bins --examples
+)
 
 # Clippy looks at what the tests compile anyway; 'cargo clippy' would compile everything once more. It hands its options over as
 # here, which nothing documents: 'refuses_lints' is the control.
@@ -372,8 +405,6 @@ rust_tests() {
     fi
     AFTERBAY_LONG=$is_long
     export AFTERBAY_LONG
-    # Before the tests, what tests of java/ start: they hold one of Maven's three places until cargo is free (RustPrograms).
-    [ "$rust_modules" != "$all_rust" ] || timed 'rust:programs' "$cargo" build --locked --workspace --lib --bins --examples || return 1
     timed 'rust:compile' "$cargo" test --locked --no-run "$@" || return 1
     # Where each binary comes from, which it does not say when it runs.
     "$cargo" test --locked --no-run --quiet --message-format=json "$@" |

@@ -3,6 +3,8 @@
 //! The normal form is what everybody runs, often: each test once, with counts that take seconds, and each control, which must
 //! still find its fault. The long form (`./afterbay test --long`, which sets `AFTERBAY_LONG=true`) looks for what is rare.
 
+use std::fs::OpenOptions;
+use std::io::Write as _;
 use std::time::{Duration, Instant};
 
 /// What comes is waited for so long. No machine is so busy that it needs more; a test that meets this has found a fault.
@@ -14,6 +16,16 @@ pub const NEVER: Duration = Duration::from_secs(3600);
 /// Whether this is the long form.
 pub fn is_long() -> bool {
     std::env::var("AFTERBAY_LONG").is_ok_and(|long| long == "true")
+}
+
+/// Says what a test has counted; `./afterbay test` shows it, also if the test passes.
+pub fn counted(text: &str) {
+    println!("{text}");
+    let Some(file) = std::env::var_os("AFTERBAY_COUNTED") else { return };
+    let file = OpenOptions::new().create(true).append(true).open(file);
+    // In one piece: several programs write it.
+    let written = file.and_then(|mut file| file.write_all(format!("{text}\n").as_bytes()));
+    assert!(written.is_ok(), "AFTERBAY_COUNTED: {written:?}");
 }
 
 fn form<T>(normal: T, long: T) -> T {
@@ -143,7 +155,7 @@ pub fn cluster_cases() -> u64 {
 
 /// How often a node of a cluster of three processes is killed with -9 in mid-load (`blob-server`). `AFTERBAY_CLUSTER_KILLS`.
 pub fn cluster_kills() -> u64 {
-    wanted("AFTERBAY_CLUSTER_KILLS").unwrap_or(form(3, 100))
+    wanted("AFTERBAY_CLUSTER_KILLS").unwrap_or(form(10, 1000))
 }
 
 /// How often each end of a connection in memory is killed with -9, in the middle of a stream (`net-preload`).

@@ -12,7 +12,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use afterbay_test_form::{Wait, cluster_kills};
+use afterbay_test_form::{Wait, cluster_kills, counted};
 use serde_json::Value;
 
 use self::load::{Load, Model};
@@ -77,7 +77,7 @@ async fn a_node_is_killed_and_no_client_notices() {
     assert_eq!(model.check(&cluster.client(3), false).await, Vec::<String>::new(), "n3 alone");
     let tally = model.tally.lock().unwrap();
     assert_eq!(tally.len(), 4, "{tally:?}");
-    println!("{kills} kills: {tally:?}");
+    counted(&format!("blob cluster: {kills} kills of a node, no client saw an error: {tally:?}"));
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -17,8 +17,14 @@ public final class RustPrograms {
     private static final List<String> BUILD =
             List.of("build", "--quiet", "--locked", "--workspace", "--lib", "--bins", "--examples");
 
+    /**
+     * The folder of the compiled programs, if {@code ./afterbay test} runs: it has compiled them
+     * before any test, as cargo would make a test wait until the tests of rust are compiled, too.
+     */
+    private static final String COMPILED = "AFTERBAY_RUST_PROGRAMS";
+
     private static final class Built {
-        static final Path FOLDER = build();
+        static final Path FOLDER = folder();
     }
 
     private RustPrograms() {}
@@ -34,9 +40,14 @@ public final class RustPrograms {
         return target == null || target.isEmpty() ? RUST.resolve("target") : Path.of(target);
     }
 
-    /** The program of a name; the first call compiles all. */
+    /** The program of a name; the first call compiles all if nobody has. */
     public static Path path(String name) {
         return Built.FOLDER.resolve(name);
+    }
+
+    private static Path folder() {
+        String compiled = System.getenv(COMPILED);
+        return compiled == null ? build() : Path.of(compiled);
     }
 
     private static Path build() {
