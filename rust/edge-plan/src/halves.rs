@@ -12,6 +12,9 @@
 //!
 //! A row carries the watermark *before* it, since Flink's assigner emits a row's watermark behind the row: with the watermark
 //! that made a flush, its second row would be late.
+//!
+//! A table of Kafka's makes the watermark in its source, partition by partition, as Flink plans it. A watermark node behind it
+//! would have one for all partitions that a task reads: that of the one ahead, and what is late to it is lost.
 
 use std::collections::BTreeMap;
 
@@ -62,6 +65,8 @@ fn identifier(table: &str) -> String {
 
 /// Writes both halves. `options` are those of the table between them.
 pub fn halves(plan: &Plan, cut: &Cut, options: &[(String, String)]) -> Halves {
+    let is_partitioned =
+        options.iter().any(|(name, value)| name == "connector" && value == "kafka");
     let options: Json = options
         .iter()
         .map(|(name, value)| (name.clone(), Json::from(value.as_str())))
@@ -74,7 +79,7 @@ pub fn halves(plan: &Plan, cut: &Cut, options: &[(String, String)]) -> Halves {
     let mut upper = Half::default();
     for pipeline in &cut.pipelines {
         let name = table_name(cut, pipeline);
-        let table = Between { name, fields: pipeline.output(), options: &options };
+        let table = Between { name, fields: pipeline.output(), options: &options, is_partitioned };
         lower.take(plan, |id| pipeline.ids.contains(&id).then_some(id));
         lower.sink(&table, pipeline, ids);
         ids = upper.source(plan, &table, pipeline, ids);
@@ -96,6 +101,8 @@ struct Between<'a> {
     name: String,
     fields: &'a [Field],
     options: &'a Json,
+    /// Whether its source makes a watermark for each partition.
+    is_partitioned: bool,
 }
 
 impl Half {
@@ -187,15 +194,29 @@ impl Half {
             "expression": {"rexNode": time_ref, "serializableString": "`edge_time`"}
         }]);
         let row = write_row(&fields);
+        let mut source = json!({"table": table.write(columns, Some(specs))});
+        if pipeline.has_watermark() && table.is_partitioned {
+            source["abilities"] = json!([{
+                "type": "WatermarkPushDown",
+                "watermarkExpr": to_time,
+                "rowtimeExpr": to_time,
+                "idleTimeoutMillis": -1,
+                "producedType": format!("{row} NOT NULL"),
+                "watermarkParams": {
+                    "emitStrategy": "ON_EVENT", "alignGroupName": null, "alignMaxDrift": "PT0S",
+                    "alignUpdateInterval": "PT1S", "sourceIdleTimeout": -1
+                }
+            }]);
+        }
         self.nodes.push(json!({
             "id": id,
             "type": "stream-exec-table-source-scan_2",
-            "scanTableSource": {"table": table.write(columns, Some(specs))},
+            "scanTableSource": source,
             "outputType": row,
             "description": format!("TableSourceScan(table=[[{}]])", table.name)
         }));
         let mut last = id;
-        if pipeline.has_watermark() {
+        if pipeline.has_watermark() && !table.is_partitioned {
             let mut computed: Vec<Json> = fields.iter().enumerate().map(reference).collect();
             computed.push(to_time);
             fields.push(own("edge_time", Kind::TimestampLtz(3)));

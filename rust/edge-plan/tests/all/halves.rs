@@ -10,7 +10,11 @@ use serde_json::Value;
 use crate::{ALL, plan};
 
 fn options() -> Vec<(String, String)> {
-    vec![("connector".to_owned(), "kafka".to_owned()), ("format".to_owned(), "json".to_owned())]
+    options_of("filesystem")
+}
+
+fn options_of(connector: &str) -> Vec<(String, String)> {
+    vec![("connector".to_owned(), connector.to_owned()), ("format".to_owned(), "json".to_owned())]
 }
 
 fn ids(half: &Value) -> BTreeSet<u64> {
@@ -62,7 +66,7 @@ fn the_upper_half_begins_where_the_lower_ends() {
     let [pipeline] = cut_upper.pipelines.as_slice() else { panic!("no scan") };
     let Operator::Scan(scan) = &pipeline.nodes[0].operator else { panic!("no scan") };
     assert_eq!(scan.table, "`default_catalog`.`default_database`.`edge_partials`");
-    assert_eq!(scan.options["connector"], "kafka");
+    assert_eq!(scan.options["connector"], "filesystem");
     let names: Vec<&str> = scan.columns.iter().map(|field| field.name.as_str()).collect();
     assert_eq!(names[names.len() - 3..], ["edge_site", "edge_row", "edge_watermark"]);
     let kinds: Vec<bool> =
@@ -74,6 +78,34 @@ fn the_upper_half_begins_where_the_lower_ends() {
     let edges = halves.upper["edges"].as_array().unwrap();
     let to_exchange = edges.iter().find(|edge| edge["target"] == 5).unwrap();
     assert_eq!(to_exchange["source"], last);
+}
+
+/// A task that reads several partitions has a watermark for each of them, and not that of the one ahead.
+#[test]
+fn the_source_of_a_topic_makes_watermarks_by_partition() {
+    for name in ALL {
+        let whole = plan(name);
+        let cut_whole = cut(&whole);
+        let kinds = |connector| {
+            let upper = halves(&whole, &cut_whole, &options_of(connector)).upper;
+            let nodes = upper["nodes"].as_array().unwrap().clone();
+            let of_ours = |node: &&Value| {
+                let table = &node["scanTableSource"]["table"]["identifier"];
+                table.as_str().is_some_and(|table| table.contains("edge_partials"))
+            };
+            let moved = nodes.iter().filter(of_ours);
+            let moved = moved.filter(|node| {
+                node["scanTableSource"]["abilities"][0]["type"] == "WatermarkPushDown"
+            });
+            let assigner = "stream-exec-watermark-assigner_1";
+            (moved.count(), nodes.iter().filter(|node| node["type"] == assigner).count())
+        };
+        let with_watermark =
+            cut_whole.pipelines.iter().filter(|pipeline| pipeline.has_watermark()).count();
+        let (topic, file) = (kinds("kafka"), kinds("filesystem"));
+        assert_eq!((topic.0, file.0), (with_watermark, 0), "{name}");
+        assert_eq!(file.1 - topic.1, with_watermark, "{name}");
+    }
 }
 
 /// A key that is a constant without characters: Flink refuses `CHAR(0)` in its short form.

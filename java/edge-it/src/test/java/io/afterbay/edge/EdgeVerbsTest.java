@@ -238,7 +238,6 @@ class EdgeVerbsTest {
         assertWrong(ExitCode.FAILURE, "none.sql: no such file", "plan", "none.sql");
         assertWrong(ExitCode.FAILURE, "job.sql, statement 2, line 2: ", "plan", script.toString());
         assertWrong(ExitCode.USAGE, "--site NAME=FILE or --sites DIR", "run", STREETS);
-        assertWrong(ExitCode.USAGE, "need --link RATE", "run", STREETS, "--outage", "1s");
         assertWrong(ExitCode.USAGE, "'fast' is not a rate", "run", STREETS, "--link", "fast");
         assertWrong(
                 ExitCode.USAGE,

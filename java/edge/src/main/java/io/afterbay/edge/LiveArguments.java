@@ -12,7 +12,9 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Stack;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.IParameterPreprocessor;
@@ -36,6 +38,7 @@ final class LiveArguments {
             description = {
                 "Run it live: play what the sites see, with a program at each site, a gateway, and a"
                         + " link of this rate between each site and the cloud, for example 800kbit."
+                        + " The other options of a live run imply it, with 8mbit."
             })
     private @Nullable Long link;
 
@@ -75,7 +78,7 @@ final class LiveArguments {
             description = {
                 "Run it live, with agents that read messages: each line is published on the topic of"
                         + " its site, at a mosquitto that is started for this, or at the broker"
-                        + " that is given. Without --link, links have 8mbit."
+                        + " that is given."
             })
     private @Nullable String mqtt;
 
@@ -169,24 +172,14 @@ final class LiveArguments {
     }
 
     /**
-     * Null if it is not run live.
+     * Null if it is not run live: without any option of a live run.
      *
      * @throws ParameterException if an option needs another one
      */
     @Nullable LiveOptions options(CommandLine command) {
         LiveOptions.Messages messages = messages(command);
-        if (link == null && messages == null) {
-            if (whole != null) {
-                throw new ParameterException(command, "--whole is of a live run, with --link RATE");
-            }
-            for (Object given : new Object[] {roundTrip, play, outage, kill}) {
-                if (given != null) {
-                    throw new ParameterException(
-                            command,
-                            "--round-trip, --play, --outage and --kill need --link RATE or --mqtt,"
-                                    + " which run the job live");
-                }
-            }
+        if (Stream.of(link, messages, roundTrip, play, outage, kill, whole)
+                .allMatch(Objects::isNull)) {
             return null;
         }
         Duration playFor = play == null ? Duration.ofSeconds(20) : play;
