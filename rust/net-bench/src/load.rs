@@ -46,14 +46,15 @@ pub(crate) struct LoadArguments {
 }
 
 /// What clients and their server did in the counted time.
-#[derive(Debug, Default, Serialize)]
+#[derive(Debug, Serialize)]
 pub(crate) struct Counted {
     /// Messages there and back, connections, blocks, or commands.
     pub(crate) operations: u64,
-    /// Of messages and blocks, one way.
+    /// Of messages and blocks, one way; of redis, commands and answers.
     pub(crate) bytes: u64,
     pub(crate) seconds: f64,
-    /// Messages or stamps that were not what was sent, and streams of another length.
+    /// Messages or stamps that were not what was sent, and streams of another length; of redis, values that were not what was written
+    /// before the load and read back, then and after it.
     pub(crate) wrong: u64,
     pub(crate) p50_us: Option<f64>,
     pub(crate) p99_us: Option<f64>,

@@ -7,7 +7,8 @@
 //!    `-- load    in that of the other one  -------------'  one line of JSON: rates, CPU of both, bytes on the wire
 //! ```
 //!
-//! Both ends check what they read: a byte that is wrong, missing or twice is counted. Way `memory` starts both ends by
+//! Both ends check what they read: a byte that is wrong, missing or twice is counted. redis's load does not look at its answers, so
+//! values are written and read back beside it. Way `memory` starts both ends by
 //! `afterbay net run` on the network of way `veth`; nothing else differs.
 
 mod content;

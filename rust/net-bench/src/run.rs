@@ -110,9 +110,9 @@ fn beside_busy_threads<T>(count: usize, work: impl FnOnce() -> Result<T>) -> Res
 }
 
 fn own(ground: &Ground, arguments: &RunArguments) -> Result<String> {
-    let listen = match ground.way {
-        Way::Unix => format!("unix:{}", ground.folder.path().join("socket").display()),
-        _ => format!("{}:0", ground.network.address()),
+    let listen = match ground.socket() {
+        Some(path) => format!("unix:{path}"),
+        None => format!("{}:0", ground.address()),
     };
     let mut server =
         ground.start(Side::A, &[&ground.own, "serve", "--listen", &listen], Stdio::piped())?;
@@ -131,7 +131,7 @@ fn own(ground: &Ground, arguments: &RunArguments) -> Result<String> {
     for (name, value) in &figures {
         words.extend([*name, value.as_str()]);
     }
-    ground.finish(Side::B, &words)
+    ground.finish(Side::B, &words, Stdio::null())
 }
 
 impl Ground {
@@ -195,6 +195,12 @@ impl Ground {
         self.network.address().to_string()
     }
 
+    /// The path of the server's Unix socket, on that way.
+    pub(crate) fn socket(&self) -> Option<String> {
+        let path = self.folder.path().join("socket");
+        (self.way == Way::Unix).then(|| path.display().to_string())
+    }
+
     /// A program at one side, on this way; it ends with this process.
     pub(crate) fn command(&self, side: Side, words: &[impl AsRef<str>]) -> Result<Command> {
         let mut all = vec![self.own.clone(), "become".to_owned()];
@@ -238,8 +244,13 @@ impl Ground {
     }
 
     /// Runs a program at one side to its end, and returns what it says.
-    pub(crate) fn finish(&self, side: Side, words: &[impl AsRef<str>]) -> Result<String> {
-        let mut process = self.start(side, words, Stdio::null())?;
+    pub(crate) fn finish(
+        &self,
+        side: Side,
+        words: &[impl AsRef<str>],
+        input: Stdio,
+    ) -> Result<String> {
+        let mut process = self.start(side, words, input)?;
         let mut said = String::new();
         if let Some(mut output) = process.0.stdout.take() {
             std::io::Read::read_to_string(&mut output, &mut said)

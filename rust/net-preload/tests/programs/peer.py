@@ -586,13 +586,16 @@ def streams(port, count, total):
 
 
 def pour(port, begin="1000"):
-    """Writes for ever; says when it has begun."""
+    """Writes until there is an error; says when it has begun, and which error it was."""
     sock = socket.create_connection(("127.0.0.1", int(port)))
     at = 0
     while True:
         begin = at % len(PATTERN)
         part = PATTERN[begin : begin + 5000]
-        sock.sendall(part)
+        try:
+            sock.sendall(part)
+        except OSError as error:
+            return say(errno.errorcode[error.errno])
         at += len(part)
         if at == 50_000:
             say("begun")

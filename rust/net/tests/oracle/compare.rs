@@ -1,7 +1,8 @@
 //! The same script on TCP and in memory, and the shortest one that comes to something else.
 
+use crate::memory::Memory;
 use crate::script::{DupForm, Op, Outcome, Script, Side, Step};
-use crate::stage::{Demotes, Result, Stage};
+use crate::stage::{Result, Stage};
 
 /// Of a script that comes to something else each time, so many are known.
 const TRIES: usize = 20;
@@ -13,7 +14,8 @@ const ATTEMPTS: usize = 3;
 pub(crate) struct Pair<'a> {
     pub(crate) tcp: Stage,
     pub(crate) other: Stage,
-    pub(crate) demote: Demotes<'a>,
+    /// What the other players have, if there is an agent.
+    pub(crate) memory: Option<&'a Memory>,
 }
 
 /// What a script came to on TCP, and otherwise.
@@ -27,13 +29,13 @@ pub(crate) struct Difference {
 impl Pair<'_> {
     /// Nothing, if both come to the same, or if TCP comes to this now and then.
     pub(crate) fn differs(&mut self, script: &Script) -> Option<Difference> {
-        let other = self.other.run(script, self.demote);
-        let mut tcp = self.tcp.run(script, &|_| Ok(()));
+        let other = self.other.run(script, self.memory);
+        let mut tcp = self.tcp.run(script, None);
         for _ in 0..TRIES {
             if is_same(script, &tcp, &other) {
                 return None;
             }
-            tcp = self.tcp.run(script, &|_| Ok(()));
+            tcp = self.tcp.run(script, None);
         }
         Some(Difference { script: script.clone(), tcp, other })
     }

@@ -1,5 +1,7 @@
 //! Programs that run with the library, and their agent.
 
+use std::io::{Read, Write};
+use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -31,8 +33,17 @@ fn library() -> PathBuf {
 impl Memory {
     /// With an agent that runs.
     pub(crate) fn new() -> Memory {
+        Memory::with_agent(&["agent"])
+    }
+
+    /// With one that says what it has done since it began.
+    pub(crate) fn with_metrics() -> Memory {
+        Memory::with_agent(&["agent", "--metrics", "127.0.0.1:0"])
+    }
+
+    fn with_agent(starts: &[&str]) -> Memory {
         let memory = Memory::without_agent();
-        let started = memory.net(&["agent"]).output().unwrap();
+        let started = memory.net(starts).output().unwrap();
         assert!(started.status.success(), "{started:?}");
         memory
     }
@@ -146,8 +157,7 @@ impl Memory {
     /// As `net demote`, without a wait until it is so: what a process has goes back. Its library tells the agent of itself on its own
     /// time, and is told only then.
     pub(crate) fn begin_to_demote(&self, process: u32) -> AgentClient {
-        let group = "default".parse().unwrap();
-        let mut agent = AgentClient::connect(&self.directory().join("agent.sock"), &group).unwrap();
+        let mut agent = self.asker();
         Wait::block("its library is told", || agent.demote(process, 0).unwrap() > 0);
         agent
     }
@@ -165,6 +175,38 @@ impl Memory {
             }
             if !wait.may_go_on() {
                 return Err(format!("does not go back: {:?}", own.collect::<Vec<_>>()));
+            }
+        }
+    }
+
+    fn asker(&self) -> AgentClient {
+        let group = "default".parse().unwrap();
+        AgentClient::connect(&self.directory().join("agent.sock"), &group).unwrap()
+    }
+
+    /// Bytes that these processes have written by TCP and into rings, of connections that they have now. A process of which the agent
+    /// does not know yet has none.
+    pub(crate) fn written_by(&self, processes: [u32; 2]) -> (u64, u64) {
+        let status = self.asker().status(PATIENCE).unwrap();
+        let own = status.connections.iter().filter(|(process, _)| processes.contains(process));
+        own.map(|(_, record)| record.out)
+            .fold((0, 0), |sum, out| (sum.0 + out.tcp_bytes, sum.1 + out.ring_bytes))
+    }
+
+    /// Connections whose two ends the agent has brought together since it began, those that are closed too; of
+    /// [`Memory::with_metrics`].
+    pub(crate) fn pairs(&self) -> u64 {
+        let log = std::fs::read_to_string(self.directory().join("agent.log")).unwrap();
+        let line = log.lines().find(|line| line.contains("metrics")).unwrap();
+        let (_, port) = line.rsplit_once(':').unwrap();
+        let port: String = port.chars().take_while(char::is_ascii_digit).collect();
+        let address = format!("127.0.0.1:{port}");
+        let wait = Wait::until("the agent says how many connections it has brought together");
+        loop {
+            let page = metrics(&address);
+            match page.as_deref().ok().and_then(pairs_in) {
+                Some(pairs) => return pairs,
+                None => wait.check(page),
             }
         }
     }
@@ -205,6 +247,20 @@ impl Drop for Memory {
             end(agent, Signal::TERM);
         }
     }
+}
+
+/// What the agent says there, perhaps not all of it: a client is let go after some seconds.
+fn metrics(address: &str) -> std::io::Result<String> {
+    let mut client = TcpStream::connect(address)?;
+    write!(client, "GET /metrics HTTP/1.1\r\nHost: here\r\n\r\n")?;
+    let mut page = String::new();
+    client.read_to_string(&mut page)?;
+    Ok(page)
+}
+
+fn pairs_in(page: &str) -> Option<u64> {
+    let (_, from) = page.split_once("\nafterbay_net_pairs_total ")?;
+    from.split_once('\n')?.0.parse().ok()
 }
 
 fn status(command: &mut Command) -> Value {

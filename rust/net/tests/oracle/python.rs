@@ -1,16 +1,20 @@
-//! CPython's own tests of sockets, with the library and without: each comes to the same.
+//! CPython's own tests of sockets, with the library and without: each comes to the same, and with it their connections have rings.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use afterbay_test_form::is_long;
+use afterbay_test_form::{counted, is_long};
 
 use crate::memory::Memory;
 use crate::programs::python_suite;
 
 /// The tests' names, and what they came to.
 type Outcomes = BTreeMap<String, String>;
+
+/// Of each suite, so many connections get rings, at least. How many bytes went through them, nobody can ask any more when the tests are
+/// done.
+const PAIRS: u64 = 10;
 
 /// How often tests that come to something else are run once more without the library, at most.
 const AGAIN: usize = 3;
@@ -59,10 +63,16 @@ fn parse(said: &str) -> Outcomes {
 fn compare(arguments: &[&str], at_least: usize) {
     let Some(suite) = python_suite() else { return };
     let python = Path::new("/usr/bin/python3");
-    let memory = Memory::new();
+    let memory = Memory::with_metrics();
     let plainly = outcomes(&suite, arguments, Command::new(python));
     assert!(plainly.len() >= at_least, "{} tests only", plainly.len());
+    // The control.
+    assert_eq!(memory.pairs(), 0, "rings without the library");
     let in_memory = outcomes(&suite, arguments, memory.program(python));
+    let pairs = memory.pairs();
+    let (tests, suite_name) = (in_memory.len(), arguments.join(" "));
+    counted(&format!("net: CPython's {suite_name}: {tests} tests, {pairs} connections with rings"));
+    assert!(pairs >= PAIRS, "{pairs} connections with rings only");
     assert!(plainly.keys().eq(in_memory.keys()), "{plainly:?}\n{in_memory:?}");
     let mut different = differences(plainly, in_memory);
     // Some of these tests are about time, and fail on a busy machine. They do so without the library too: what comes to the same

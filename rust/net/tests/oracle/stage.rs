@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use afterbay_test_form::PATIENCE;
 
+use crate::memory::{Memory, has_rings};
 use crate::player::{Order, PLAYS};
 use crate::script::{
     Family, Op, Opening, Outcome, ReceiveForm, SLOTS, Script, SendForm, Setting, Side, Step, bytes,
@@ -22,9 +23,6 @@ const ANSWERS: Duration = PATIENCE.saturating_mul(2);
 
 /// What a step came to; nothing, if it could not be done or its outcome would depend on the moment.
 pub(crate) type Result = std::result::Result<Vec<Option<Outcome>>, String>;
-
-/// How a step brings what the first player has back to TCP.
-pub(crate) type Demotes<'a> = &'a dyn Fn(&Stage) -> std::result::Result<(), String>;
 
 /// A player's process.
 #[derive(Debug)]
@@ -56,11 +54,25 @@ struct End {
     writes_to_nobody: bool,
 }
 
+/// What the last script had of memory.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Seen {
+    /// Both players had rings when it began.
+    pub(crate) began_with_rings: bool,
+    /// And when its last step was done.
+    pub(crate) ended_with_rings: bool,
+    /// What both had written until then, by TCP and into rings, to connections that were open still. Nothing where there is no agent to
+    /// ask.
+    pub(crate) tcp_bytes: u64,
+    pub(crate) ring_bytes: u64,
+}
+
 /// Two players.
 #[derive(Debug)]
 pub(crate) struct Stage {
     players: [Player; 2],
     ends: [End; 2],
+    seen: Seen,
     environment: Vec<(String, String)>,
 }
 
@@ -130,7 +142,8 @@ impl Stage {
     /// Players with these variables in their environment.
     pub(crate) fn new(environment: &[(String, String)]) -> Stage {
         let players = Side::BOTH.map(|side| Player::start(side, environment));
-        Stage { players, ends: Default::default(), environment: environment.to_vec() }
+        let environment = environment.to_vec();
+        Stage { players, ends: Default::default(), seen: Seen::default(), environment }
     }
 
     /// The processes of both players.
@@ -138,17 +151,26 @@ impl Stage {
         [0, 1].map(|at| self.players[at].process.id())
     }
 
-    /// Runs a script. `demote` does what the step of this name says. After an error, the players are new ones.
-    pub(crate) fn run(&mut self, script: &Script, demote: Demotes<'_>) -> Result {
-        let result = self.try_run(script, demote);
+    pub(crate) fn seen(&self) -> Seen {
+        self.seen
+    }
+
+    fn have_rings(&self) -> bool {
+        self.processes().into_iter().all(has_rings)
+    }
+
+    /// Runs a script. After an error, the players are new ones.
+    pub(crate) fn run(&mut self, script: &Script, memory: Option<&Memory>) -> Result {
+        let result = self.try_run(script, memory);
         if result.is_err() {
             *self = Stage::new(&self.environment.clone());
         }
         result
     }
 
-    fn try_run(&mut self, script: &Script, demote: Demotes<'_>) -> Result {
+    fn try_run(&mut self, script: &Script, memory: Option<&Memory>) -> Result {
         self.open(script.opening)?;
+        self.seen = Seen { began_with_rings: self.have_rings(), ..Seen::default() };
         let mut outcomes = Vec::new();
         for step in &script.steps {
             outcomes.push(match step {
@@ -159,15 +181,25 @@ impl Stage {
                     continue;
                 }
                 Step::Demote => {
-                    demote(self)?;
+                    if let Some(memory) = memory {
+                        memory.demote_quickly(self.processes()[0])?;
+                    }
                     None
                 }
             });
         }
+        self.look(memory);
         for player in &mut self.players {
             player.ask(&Order::Reset)?;
         }
         Ok(outcomes)
+    }
+
+    fn look(&mut self, memory: Option<&Memory>) {
+        self.seen.ended_with_rings = self.have_rings();
+        if let Some(memory) = memory {
+            (self.seen.tcp_bytes, self.seen.ring_bytes) = memory.written_by(self.processes());
+        }
     }
 
     fn open(&mut self, opening: Opening) -> std::result::Result<(), String> {

@@ -180,9 +180,12 @@ class BenchNetTest {
         assertThat(KIND.problems(trial("veth", "stream", 5, 0, 1.0))).isEmpty();
         assertThat(KIND.problems(trial("unix", "stream", 5, 0, 0.0))).isEmpty();
         assertThat(KIND.problems(trial("memory", "connect", 5, 0, 3.0))).isEmpty();
+        assertThat(KIND.problems(trial("memory", "redis", 5, 0, 0.4))).isEmpty();
         assertThat(problem(trial("memory", "stream", 5, 0, 0.02))).contains("2.0 %", "at most 1 %");
+        assertThat(problem(trial("memory", "redis", 5, 0, 1.3))).contains("at most 50 %");
         assertThat(problem(trial("no-agent", "ping", 5, 0, 0.99))).contains("all of it should");
-        assertThat(problem(trial("veth", "ping", 5, 2, 1.5))).contains("2 messages or blocks");
+        assertThat(problem(trial("veth", "redis", 5, 0, 0.9))).contains("all of it should");
+        assertThat(problem(trial("veth", "ping", 5, 2, 1.5))).contains("2 messages, blocks");
         assertThat(problem(trial("veth", "ping", 0, 0, null))).contains("nothing was counted");
     }
 

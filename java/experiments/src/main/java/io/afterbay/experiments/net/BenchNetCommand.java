@@ -16,8 +16,8 @@ import picocli.CommandLine.Mixin;
             "",
             "A server and its clients run on each way in turn, and with each pair another one begins."
                     + " Networks are in namespaces of their own and need no root. All that is read is"
-                    + " checked, what interfaces carry is counted, and processor time is that of both"
-                    + " ends.",
+                    + " checked (of redis, values that are read back before and after its load),"
+                    + " what interfaces carry is counted, and processor time is that of both ends.",
             "",
             "Ways: loopback (TCP over the loopback interface), unix (a Unix socket), veth (TCP between"
                     + " two containers: a veth pair each, and a bridge), vxlan (the same between two"

@@ -23,9 +23,6 @@ record NetKind(List<List<NetPlan>> rounds, RustPrograms.Build build, List<String
     private static final List<String> PACKAGES =
             List.of("afterbay-net", "afterbay-net-bench", "afterbay-net-preload");
 
-    /** What may cross the interfaces once connections are in memory, to what programs send. */
-    private static final double CROSSES_MAX = 0.01;
-
     @Override
     public String experiment() {
         return "net";
@@ -86,7 +83,7 @@ record NetKind(List<List<NetPlan>> rounds, RustPrograms.Build build, List<String
         List<String> problems = new ArrayList<>();
         Long wrong = run.outcome().wrong();
         if (wrong != null && wrong > 0) {
-            problems.add("%d messages or blocks are not what was sent".formatted(wrong));
+            problems.add("%d messages, blocks or values are not what was sent".formatted(wrong));
         }
         Long operations = run.rates().operations();
         if (operations == null || operations == 0) {
@@ -97,10 +94,10 @@ record NetKind(List<List<NetPlan>> rounds, RustPrograms.Build build, List<String
         NetWork work = NetWork.named(run.setting().work());
         Double crossed = run.outcome().networkBytesPerByte();
         if (work.isLongLived() && crossed != null) {
-            if (way == NetWay.MEMORY && crossed > CROSSES_MAX) {
+            if (way == NetWay.MEMORY && crossed > work.crossesMax()) {
                 problems.add(
-                        "%.1f %% of what was sent crossed the network, and at most 1 %% may: it was not in memory"
-                                .formatted(100 * crossed));
+                        "%.1f %% of what was sent crossed the network, and at most %.0f %% may: it was not in memory"
+                                .formatted(100 * crossed, 100 * work.crossesMax()));
             }
             if (way.isNetwork() && crossed < 1) {
                 problems.add(

@@ -26,6 +26,7 @@ public final class NetPage extends TrialPage<NetPage.Kind, NetTrial> {
     private static final String SOCKMAP = NetWay.SOCKMAP.label();
     private static final String NO_AGENT = NetWay.NO_AGENT.label();
     private static final String COMMAND = "./afterbay bench net";
+    private static final String NOT_COMPARED = "not compared";
     private static final long SMALL = 64;
     private static final long KIBIBYTE = 1024;
     private static final long LARGE = 128 * KIBIBYTE;
@@ -262,6 +263,9 @@ public final class NetPage extends TrialPage<NetPage.Kind, NetTrial> {
     }
 
     private String bytes(Kind kind) {
+        if (!of(kind).stream().allMatch(NetTrial::isCompared)) {
+            return NOT_COMPARED;
+        }
         return TrialHistory.counts(
                 of(kind).stream()
                         .flatMap(run -> Stream.ofNullable(run.outcome().wrong()))

@@ -48,7 +48,8 @@ public record NetTrial(
     /**
      * How it ended.
      *
-     * @param wrong messages and blocks that were not what was sent, and streams of another length
+     * @param wrong messages and blocks that were not what was sent, and streams of another length;
+     *     of redis, values that were not what was written when they were read back
      * @param networkBytesPerByte what the interfaces of the client's namespace carried from the
      *     begin of the counted time until all had arrived, to what the programs sent in that time
      */
@@ -62,7 +63,7 @@ public record NetTrial(
      * Of the counted time.
      *
      * @param operations messages there and back, blocks, connections or commands
-     * @param mbPerS millions of bytes, one way
+     * @param mbPerS millions of bytes, one way; of redis, commands and answers
      */
     @JsonNaming(PropertyNamingStrategies.SnakeCaseStrategy.class)
     public record Rates(
@@ -118,6 +119,15 @@ public record NetTrial(
     /** The same at its end. */
     NetTrial with(Outcome ended, Rates found, Cost used) {
         return new NetTrial(setting, ended, found, used);
+    }
+
+    /**
+     * Whether anything that was read was compared: in the first runs of redis, which did not count
+     * bytes either, nothing was.
+     */
+    boolean isCompared() {
+        boolean isRedis = setting.work.equals(NetWork.REDIS.label());
+        return !isRedis || outcome.networkBytesPerByte != null;
     }
 
     @Override

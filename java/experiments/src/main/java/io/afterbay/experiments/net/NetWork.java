@@ -42,14 +42,25 @@ enum NetWork implements Labelled {
         return connections;
     }
 
-    /** Whether each connection moves to memory before it is counted. */
+    /** Whether each connection carries so much that it moves to memory. */
     boolean isLongLived() {
-        return this == PING || this == STREAM;
+        return this != CONNECT;
     }
 
-    /** How often a byte of what is counted crosses: an answer is as long as its message. */
+    /**
+     * What may cross the interfaces though connections are in memory, to what programs send. Those
+     * of redis begin when it is counted, and move after some twenty times 16 commands.
+     */
+    double crossesMax() {
+        return this == REDIS ? 0.5 : 0.01;
+    }
+
+    /**
+     * How often a byte of what is counted crosses: an answer is as long as its message, and of
+     * redis answers are counted too.
+     */
     int crossings() {
-        return this == STREAM ? 1 : 2;
+        return this == PING || this == CONNECT ? 2 : 1;
     }
 
     /** The one of that label; see {@link Labelled#named(Class, String)}. */

@@ -16,10 +16,20 @@ class NetPageTest {
     private void add(
             String way, String work, long size, int busy, double perS, double us, double cpu) {
         NetTrial.Setting setting = new NetTrial.Setting(way, work, size, 1, "auto", busy, 1);
+        add(setting, new NetTrial.Outcome(null, 0L, 1.2), perS, us, cpu);
+    }
+
+    private void add(
+            NetTrial.Setting setting,
+            NetTrial.Outcome outcome,
+            double perS,
+            double us,
+            double cpu) {
+        long size = setting.sizeBytes();
         NetTrial trial =
                 NetTrial.none(setting)
                         .with(
-                                new NetTrial.Outcome(null, 0L, 1.2),
+                                outcome,
                                 new NetTrial.Rates(
                                         100L,
                                         1.0,
@@ -80,6 +90,17 @@ class NetPageTest {
                         "without an agent, operations/s, to TCP over veth: at least 0.97x. Met by 1 of 1.",
                         "| ping, 64 bytes, 1 connection | memory | 250 [250..250] |",
                         "8 busy threads");
+    }
+
+    /** The first runs of redis have no bytes, and nobody looked at what they read. */
+    @Test
+    void whatNobodyComparedIsNotRight() {
+        NetTrial.Setting before = new NetTrial.Setting("veth", "redis", 3, 50, "auto", 0, 1);
+        add(before, new NetTrial.Outcome(null, 0L, null), 100, 10, 1);
+        assertThat(page()).contains("| not compared |").doesNotContain("| right |");
+        trials.clear();
+        add("veth", "redis", 3, 0, 100, 10, 1);
+        assertThat(page()).contains("| right |").doesNotContain("not compared");
     }
 
     /** Negative control: what is not enough is not met, and no other load is compared. */
