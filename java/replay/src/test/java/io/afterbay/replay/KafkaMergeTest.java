@@ -238,7 +238,7 @@ class KafkaMergeTest {
     }
 
     @Test
-    void whatTheLiveJobHadWrittenBeforeIsNotOverriddenForAMoment() throws Exception {
+    void whatTheLiveJobHadWrittenBeforeWinsInTheEnd() throws Exception {
         table.put(NOW_MS, updates(2));
         table.put(NOW_MS, member(0), null);
         JobID job = replay(DeliveryGuarantee.AT_LEAST_ONCE, new LiveWins());

@@ -140,7 +140,8 @@ record ReplayKind(List<List<ReplayBenchPlan>> rounds)
         return problems;
     }
 
-    private static boolean isNear(double counted, double asked) {
+    /** Whether a rate was kept, as far as it counts. */
+    static boolean isNear(double counted, double asked) {
         return Math.abs(counted / asked - 1) <= TOLERANCE;
     }
 

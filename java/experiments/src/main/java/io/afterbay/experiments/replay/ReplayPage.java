@@ -12,6 +12,7 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Objects;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
@@ -165,21 +166,51 @@ public final class ReplayPage extends TrialPage<ReplayPage.Kind, ReplayTrial> {
         return perS == null || best == 0 ? null : perS / best;
     }
 
-    /** Of fixed rates beside the same live job; 0 if none leaves it in peace. */
+    /**
+     * Of fixed rates beside the same live job, of the same code; 0 if none leaves it in peace. A
+     * rate that was not kept is none.
+     */
     private double best(Kind adaptive) {
         return kinds().filter(kind -> kind.isFixed() && kind.livePercent == adaptive.livePercent)
-                .filter(kind -> keeps(kind, ReplayPage::p99Ratio, AIM_P99))
-                .filter(kind -> keeps(kind, ReplayPage::p999Ratio, AIM_P999))
-                .map(kind -> values(kind, ReplayTrial::replayedPerS))
-                .filter(found -> found.length > 0)
-                .mapToDouble(Ratio::median)
+                .map(
+                        kind ->
+                                ofSameRevision(adaptive, kind).stream()
+                                        .filter(ReplayPage::keptItsRate)
+                                        .toList())
+                .filter(runs -> keep(runs, ReplayPage::p99Ratio, AIM_P99))
+                .filter(runs -> keep(runs, ReplayPage::p999Ratio, AIM_P999))
+                .mapToDouble(runs -> Ratio.median(figures(runs, ReplayTrial::replayedPerS)))
                 .max()
                 .orElse(0);
     }
 
-    private boolean keeps(Kind kind, MeasuredValue<ReplayTrial> ratio, double bound) {
-        double[] found = values(kind, ratio);
+    private static boolean keptItsRate(ReplayTrial run) {
+        Double asked = run.replayRatePerS();
+        Double got = run.replayedPerS();
+        return asked != null && got != null && ReplayKind.isNear(got, asked);
+    }
+
+    private static boolean keep(
+            List<ReplayTrial> runs, MeasuredValue<ReplayTrial> ratio, double bound) {
+        double[] found = figures(runs, ratio);
         return found.length > 0 && Ratio.median(found) <= bound;
+    }
+
+    private static double[] figures(List<ReplayTrial> runs, MeasuredValue<ReplayTrial> figure) {
+        return runs.stream()
+                .map(figure::of)
+                .filter(Objects::nonNull)
+                .mapToDouble(Double::doubleValue)
+                .toArray();
+    }
+
+    /** The start of its process and its end are in it, whichever way it is. */
+    private static @Nullable Double pastPerS(ReplayTrial run) {
+        Long past = run.past();
+        TrafficReport.Phase during = run.during();
+        return past == null || run.replayedPerS() == null || during == null || during.seconds() == 0
+                ? null
+                : past / during.seconds();
     }
 
     private static @Nullable Double ratio(
@@ -211,6 +242,7 @@ public final class ReplayPage extends TrialPage<ReplayPage.Kind, ReplayTrial> {
                         "during",
                         "P99.9 during / before",
                         "replayed/s",
+                        "with start and end, replayed/s",
                         "conflicts",
                         "wrong rows",
                         "stale rows");
@@ -246,6 +278,7 @@ public final class ReplayPage extends TrialPage<ReplayPage.Kind, ReplayTrial> {
                 phase(kind, ReplayTrial::during, TrafficReport.Phase::p999Ms),
                 ratio(values(kind, run -> ratio(run, TrafficReport.Phase::p999Ms))),
                 range(kind, ReplayTrial::replayedPerS),
+                range(kind, ReplayPage::pastPerS),
                 range(kind, run -> number(run.conflicts())),
                 range(kind, run -> number(run.wrong())),
                 range(kind, run -> number(run.stale())));

@@ -55,6 +55,27 @@ class ReplayPageTest {
     }
 
     @Test
+    void aFixedRateThatWasNotKeptOrIsOfOtherCodeIsNoMeasure() {
+        List<RecordedTrial<ReplayTrial>> all = new ArrayList<>(TRIALS);
+        all.add(recorded(trial("fixed", 1500.0, 1300.0, 12L, 0, 21)));
+        all.add(recorded(trial("fixed", 1400.0, 1400.0, 12L, 0, 21), "former"));
+        all.add(recorded(trial("adaptive", null, 711.0, 12L, 0, 21)));
+        assertThat(new ReplayPage(all).aims())
+                .filteredOn(aim -> aim.goal().startsWith("an adaptive replay"))
+                .singleElement()
+                .satisfies(aim -> assertThat(aim.values().get(0).value()).isEqualTo(0.9));
+    }
+
+    /** 6,000 records in the 10 s from the start of its process to its end. */
+    @Test
+    void allWaysAreAlsoTimedFromStartToEnd() {
+        assertThat(new ReplayPage(TRIALS).details().lines())
+                .filteredOn(line -> line.startsWith("| 50 %"))
+                .hasSize(3)
+                .allMatch(line -> line.contains("| 600 [600..600] |"));
+    }
+
+    @Test
     void trialsComeBackFromTheirLines(@TempDir Path directory) throws IOException {
         RecordedTrial.append(directory, TRIALS);
         assertThat(ReplayPage.read(directory)).isEqualTo(TRIALS);

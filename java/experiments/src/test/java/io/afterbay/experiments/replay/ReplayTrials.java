@@ -73,10 +73,14 @@ final class ReplayTrials {
     }
 
     static RecordedTrial<ReplayTrial> recorded(ReplayTrial run) {
+        return recorded(run, "abc");
+    }
+
+    static RecordedTrial<ReplayTrial> recorded(ReplayTrial run, String revision) {
         return new RecordedTrial<>(
                 new Provenance(
                         "replay",
-                        "abc",
+                        revision,
                         Map.of("flink", "2.3.0"),
                         "./afterbay bench replay",
                         "2026-11-28T10:00:00Z",
