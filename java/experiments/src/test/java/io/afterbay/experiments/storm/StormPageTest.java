@@ -179,6 +179,21 @@ class StormPageTest {
     }
 
     @Test
+    void whereNothingIsReplayedReplaysAreNotTheReason() {
+        add("load-aware", "limits", 40, 1, 100);
+        add("replay", "limits", 40, 1, 90);
+        add("load-aware", "limits", 30, 1, 100);
+        StormTrial none = StormTrials.run(StormTrials.setting("replay", "limits", 30, 1), 50);
+        StormTrial.Repeats closed = new StormTrial.Repeats(0L, 0L, 0.0, 100.0, 30.0, 88.0);
+        add(none.with(none.outcome(), none.latency(), none.shares(), closed));
+        assertThat(page())
+                .contains(
+                        "replays to the load-aware shuffle: at most 1.05x. Met by 2 of 2.",
+                        "nothing beside: at most 1.0x. Met by 1 of 1; nothing to compare with in 1"
+                                + " more: limits, 5 tasks, 30 % load (nothing was replayed).");
+    }
+
+    @Test
     void withoutTuplesThatWereSentTwiceThereIsNoTableOfThem() {
         add("load-aware", "limits", 40, 1, 100);
         assertThat(page()).doesNotContain("extra work, %");

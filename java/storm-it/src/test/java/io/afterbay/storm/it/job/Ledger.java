@@ -8,6 +8,8 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.BitSet;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.stream.Stream;
 
 /**
@@ -98,12 +100,22 @@ public final class Ledger implements Serializable {
 
     /**
      * Empty, or what is wrong once all words are done: each must be acked and have come to the last
-     * bolt, and no other may.
+     * bolt, and no other may; and none may be acked more often than the spout has emitted it.
      */
     public String problem() throws IOException {
         BitSet due = new BitSet();
         due.set(0, limit());
-        return difference("acked", due, acked()) + difference("in the sink", due, sunk());
+        return difference("acked", due, acked())
+                + difference("in the sink", due, sunk())
+                + ackedTooOften();
+    }
+
+    private String ackedTooOften() throws IOException {
+        Map<Integer, Integer> acks = new TreeMap<>();
+        NumberLog.read(file("acked"), word -> acks.merge(word, 1, Integer::sum));
+        NumberLog.read(file("emitted"), word -> acks.merge(word, -1, Integer::sum));
+        acks.values().removeIf(more -> more <= 0);
+        return acks.isEmpty() ? "" : "acked more often than emitted: %s%n".formatted(acks.keySet());
     }
 
     private static String difference(String where, BitSet due, BitSet found) {

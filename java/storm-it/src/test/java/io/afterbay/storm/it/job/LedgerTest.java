@@ -110,6 +110,17 @@ class LedgerTest {
         assertThat(ledger.problem()).isEqualTo("in the sink, and never due: {100}%n".formatted());
     }
 
+    /** As of a spout that hears of both instances of a tuple that was replayed. */
+    @Test
+    void aWordThatIsAckedTwiceIsFound() throws IOException {
+        sink(0, WORDS);
+        ack(0, WORDS);
+        append(ledger.ackedLog(), 7, 8);
+        assertThat(ledger.problem()).isEqualTo("acked more often than emitted: [7]%n".formatted());
+        append(ledger.emittedLog(), 7, 8);
+        assertThat(ledger.problem()).isEmpty();
+    }
+
     /** It goes on where the one before was killed. */
     @Test
     void aNewSpoutEmitsWhatIsNotAcked() throws IOException {
@@ -124,6 +135,7 @@ class LedgerTest {
     }
 
     private void ack(int from, int to) throws IOException {
+        append(ledger.emittedLog(), from, to);
         append(ledger.ackedLog(), from, to);
     }
 
