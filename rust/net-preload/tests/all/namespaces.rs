@@ -8,14 +8,14 @@ use crate::world::{Program, World, has_python, is_in_rings, python};
 const SETUP: &str = r#"
 set -e
 ip link set lo up
-ip link add a type veth peer name b
-ip addr add 10.77.0.1/24 dev a
-ip link set a up
+ip link add here type veth peer name there
+ip addr add 10.77.0.1/24 dev here
+ip link set here up
 unshare -n sleep infinity &
 other=$!
 while [ "$(readlink /proc/$other/ns/net)" = "$(readlink /proc/$$/ns/net)" ]; do sleep 0.01; done
-ip link set b netns $other
-nsenter -t $other -n sh -c 'ip link set lo up; ip addr add 10.77.0.2/24 dev b; ip link set b up'
+ip link set there netns $other
+nsenter -t $other -n sh -c 'ip link set lo up; ip addr add 10.77.0.2/24 dev there; ip link set there up'
 trap 'kill $other' EXIT
 export LD_PRELOAD="$LIBRARY"
 "$PYTHON" "$SCRIPT" echo 10.77.0.1 7000 &
@@ -26,7 +26,7 @@ nsenter -t $other -n sh -c 'while ! "$PYTHON" "$SCRIPT" stream 10.77.0.1 7000 50
 
 /// Whether this machine lets us; where tests must not be left out, it has to.
 fn has_namespaces() -> bool {
-    let words = ["-Urnm", "ip", "link", "add", "a", "type", "veth"];
+    let words = ["-Urnm", "ip", "link", "add", "here", "type", "veth", "peer", "name", "there"];
     let made = Command::new("unshare").args(words).output();
     let is_there = made.is_ok_and(|output| output.status.success());
     if !is_there {
