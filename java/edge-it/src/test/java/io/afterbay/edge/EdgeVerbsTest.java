@@ -132,8 +132,6 @@ class EdgeVerbsTest {
                 edge(
                         "run",
                         exampleOf(trace).toString(),
-                        "--link",
-                        "8mbit",
                         "--play",
                         "3s",
                         "--outage",

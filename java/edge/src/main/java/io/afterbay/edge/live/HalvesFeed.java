@@ -1,6 +1,5 @@
 package io.afterbay.edge.live;
 
-import com.fasterxml.jackson.databind.ObjectMapper;
 import io.afterbay.command.CommandFailure;
 import io.afterbay.edge.lines.GrowingFile;
 import io.afterbay.edge.lines.LinesTableFactory;
@@ -9,7 +8,6 @@ import io.afterbay.edge.plan.PlanJson;
 import io.afterbay.edge.program.EdgeProgram;
 import io.afterbay.edge.program.PlanCut;
 import java.io.IOException;
-import java.net.ConnectException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -25,16 +23,10 @@ import org.jspecify.annotations.Nullable;
  * of Flink.
  */
 final class HalvesFeed implements CloudFeed {
-    private static final String SERVER = "localhost";
-    private static final ObjectMapper JSON = new ObjectMapper();
-
-    private final EdgeProgram program;
+    private final SitePrograms programs;
     private final PlanCut cut;
     private final Collection<String> sites;
     private final LiveOptions options;
-    private final Path directory;
-    private final Path keys;
-    private final Path certificate;
     private final Path output;
     private final SupervisedProgram gateway;
     private @Nullable SiteMessages messages;
@@ -50,22 +42,18 @@ final class HalvesFeed implements CloudFeed {
             LiveOptions options,
             Path directory)
             throws CommandFailure, IOException, InterruptedException {
-        this.program = program;
+        this.programs = new SitePrograms(program, sites, directory);
         this.cut = cut;
         this.sites = sites;
         this.options = options;
-        this.directory = directory;
-        this.keys = Files.createDirectories(directory.resolve("keys"));
-        this.certificate = directory.resolve("server.pem");
         this.output = directory.resolve("output");
-        createKeys();
         LiveOptions.Messages through = options.messages();
         this.gateway = startGateway();
         try {
             messages = through == null ? null : new SiteMessages(through, sites, directory);
             gateway.firstLine();
             for (String site : sites) {
-                int port = links.open(site, this::port, options);
+                int port = links.open(site, () -> SitePrograms.port(gateway), options);
                 agents.put(site, startAgent(site, seen, port));
             }
             if (messages != null) {
@@ -77,90 +65,22 @@ final class HalvesFeed implements CloudFeed {
         }
     }
 
-    private void createKeys() throws CommandFailure, IOException, InterruptedException {
-        Path said = directory.resolve("keys.txt");
-        program.run(
-                said,
-                List.of(
-                        "certificate",
-                        "--name",
-                        SERVER,
-                        "--cert",
-                        certificate.toString(),
-                        "--key",
-                        serverKey()));
-        for (String site : sites) {
-            program.run(said, List.of("key", "create", site, "--out", key(site)));
-        }
-    }
-
-    private String serverKey() {
-        return directory.resolve("server-key.pem").toString();
-    }
-
-    private String key(String site) {
-        return keys.resolve(site + ".key").toString();
-    }
-
-    /** Each process of the gateway has another one. */
-    private int port() throws IOException {
-        String said = gateway.lineSoFar();
-        if (said == null) {
-            throw new ConnectException("the gateway does not say yet where it listens");
-        }
-        String address = JSON.readTree(said).path("listen").asText();
-        return Integer.parseInt(address.substring(address.lastIndexOf(':') + 1));
-    }
-
     private SupervisedProgram startGateway() throws IOException {
-        return SupervisedProgram.restarted(
-                "gateway",
-                program.command(
-                        "gateway",
-                        "--listen",
-                        "127.0.0.1:0",
-                        "--admin",
-                        "none",
-                        "--while-stdin-open",
-                        "--tls-cert",
-                        certificate.toString(),
-                        "--tls-key",
-                        serverKey(),
-                        "--keys",
-                        keys.toString(),
+        return programs.startGateway(
+                List.of(
                         "--output",
                         output.toString(),
                         "--partitions",
-                        cut.sitesMakeWatermarks() ? "1" : "each"),
-                directory);
+                        cut.sitesMakeWatermarks() ? "1" : "each"));
     }
 
     private SupervisedProgram startAgent(String site, Path seen, int port) throws IOException {
-        List<String> arguments =
-                new ArrayList<>(
-                        List.of(
-                                "agent",
-                                "--site",
-                                site,
-                                "--plan",
-                                cut.lower().toString(),
-                                "--while-stdin-open",
-                                "--data",
-                                directory.resolve("data-" + site).toString(),
-                                "--gateway",
-                                "127.0.0.1:" + port,
-                                "--tls-server-name",
-                                SERVER,
-                                "--tls-roots",
-                                certificate.toString(),
-                                "--key-file",
-                                key(site)));
+        List<String> arguments = new ArrayList<>(cut.localArguments());
         arguments.addAll(
                 messages == null
                         ? List.of("--input", Play.file(seen, site).toString(), "--follow")
                         : messages.agentArguments(site));
-        arguments.addAll(cut.localArguments());
-        return SupervisedProgram.restarted("agent-" + site, program.command(arguments), directory);
+        return programs.startAgent(site, cut.lower(), port, arguments);
     }
 
     @Override
