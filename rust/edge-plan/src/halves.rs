@@ -196,17 +196,7 @@ impl Half {
         let row = write_row(&fields);
         let mut source = json!({"table": table.write(columns, Some(specs))});
         if pipeline.has_watermark() && table.is_partitioned {
-            source["abilities"] = json!([{
-                "type": "WatermarkPushDown",
-                "watermarkExpr": to_time,
-                "rowtimeExpr": to_time,
-                "idleTimeoutMillis": -1,
-                "producedType": format!("{row} NOT NULL"),
-                "watermarkParams": {
-                    "emitStrategy": "ON_EVENT", "alignGroupName": null, "alignMaxDrift": "PT0S",
-                    "alignUpdateInterval": "PT1S", "sourceIdleTimeout": -1
-                }
-            }]);
+            source["abilities"] = json!([watermark_by_partition(&to_time, &row)]);
         }
         self.nodes.push(json!({
             "id": id,
@@ -283,6 +273,21 @@ fn field(field: &Field) -> Json {
 
 fn reference((index, field): (usize, &Field)) -> Json {
     json!({"kind": "INPUT_REF", "inputIndex": index, "type": write_kind(field.of.kind)})
+}
+
+/// What a scan gets if its source makes the watermark, at each row.
+fn watermark_by_partition(time: &Json, row: &str) -> Json {
+    json!({
+        "type": "WatermarkPushDown",
+        "watermarkExpr": time,
+        "rowtimeExpr": time,
+        "idleTimeoutMillis": -1,
+        "producedType": format!("{row} NOT NULL"),
+        "watermarkParams": {
+            "emitStrategy": "ON_EVENT", "alignGroupName": null, "alignMaxDrift": "PT0S",
+            "alignUpdateInterval": "PT1S", "sourceIdleTimeout": -1
+        }
+    })
 }
 
 fn calc(id: usize, projection: &[Json], condition: &Json, output: &Json) -> Json {

@@ -156,5 +156,18 @@ fn to_text(cut: &Cut) -> String {
             columns.join(", ")
         );
     }
+    if !cut.pipelines.is_empty() && flink_makes_a_watermark(cut) {
+        text.push_str(
+            "Flink makes their watermark, one for each task that reads: give each site a partition of its own, and the source as many \
+             tasks as there are partitions.\n",
+        );
+    }
     text
+}
+
+/// Of rows that come without one: the sites do not understand its expression.
+fn flink_makes_a_watermark(cut: &Cut) -> bool {
+    cut.placed.iter().any(|node| {
+        node.location != Location::Edge && node.kind.starts_with("stream-exec-watermark-assigner")
+    })
 }

@@ -249,6 +249,18 @@ fn the_text_says_why() {
 }
 
 #[test]
+fn the_text_says_what_a_watermark_of_flink_s_needs() {
+    let understood = std::fs::read_to_string(plan("tumble")).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let other = file(&folder, "other.json", &understood.replace("\"$-$1\"", "\"$UNHEARD_OF$1\""));
+    for (plan, says) in [(plan("tumble"), false), (other, true)] {
+        let (code, out, err) = run(program().args(["cut", "--plan"]).arg(plan));
+        assert_eq!((code, err.as_str()), (0, ""));
+        assert_eq!(out.contains("as many tasks as there are partitions"), says, "{out}");
+    }
+}
+
+#[test]
 fn an_app_file_is_checked() {
     let folder = tempfile::tempdir().unwrap();
     let example =
