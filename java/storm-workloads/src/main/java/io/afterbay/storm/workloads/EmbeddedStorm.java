@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.apache.storm.Config;
+import org.apache.storm.DaemonConfig;
 import org.apache.storm.LocalCluster;
 import org.apache.storm.generated.KillOptions;
 import org.apache.storm.generated.StormTopology;
@@ -17,6 +18,9 @@ final class EmbeddedStorm implements AutoCloseable {
 
     private static final int PATIENCE_S = 120;
     private static final int LOOK_MS = 20;
+
+    /** A topology gets its workers when Nimbus next looks; by default it does so every 10 s. */
+    private static final int ASSIGN_EVERY_S = 1;
 
     private final LoopbackZooKeeper zooKeeper;
     private final LocalCluster cluster;
@@ -36,6 +40,8 @@ final class EmbeddedStorm implements AutoCloseable {
                                         List.of(zooKeeper.host()),
                                         Config.STORM_ZOOKEEPER_PORT,
                                         (long) zooKeeper.port(),
+                                        DaemonConfig.NIMBUS_MONITOR_FREQ_SECS,
+                                        ASSIGN_EVERY_S,
                                         Config.TOPOLOGY_ENABLE_MESSAGE_TIMEOUTS,
                                         true,
                                         // Not its own messages between workers, but those named.

@@ -38,12 +38,24 @@ final class ExclamationRun {
     }
 
     /**
+     * On a cluster of its own.
+     *
      * @param directory for what Storm writes
      * @param progress hears of it now and then
      * @throws CommandFailure if words are lost
      */
     ExclamationReport run(Path directory, Consumer<Measured> progress) throws Exception {
         try (EmbeddedStorm storm = new EmbeddedStorm(directory)) {
+            return run(storm, progress);
+        }
+    }
+
+    /**
+     * @param progress hears of it now and then
+     * @throws CommandFailure if words are lost
+     */
+    ExclamationReport run(EmbeddedStorm storm, Consumer<Measured> progress) throws Exception {
+        try {
             storm.submit(plan.run(), conf, topology);
             await(progress);
             ExclamationReport report = ExclamationReport.of(plan, measured);

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.codahale.metrics.Gauge;
 import com.codahale.metrics.MetricRegistry;
 import io.afterbay.testing.Await;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
@@ -13,13 +12,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
 /** What the metric of balanced streams says on real Storm, after tuples have gone through. */
-class BalanceMetricsTest {
+class BalanceMetricsTest extends EmbeddedStormSuite {
     private static final int WORDS = 400;
-
-    @TempDir private Path directory;
 
     /** The metric's values at all tasks that have it, by what comes behind its name's beginning. */
     private Map<String, List<Integer>> values(int workers) throws Exception {
@@ -38,15 +34,15 @@ class BalanceMetricsTest {
         Measured measured = Measured.of(plan.run());
         Map<String, Object> conf = new HashMap<>(ExclamationTopology.conf(plan));
         conf.putAll(WorkerMetrics.conf(plan.run()));
-        try (EmbeddedStorm storm = new EmbeddedStorm(directory)) {
-            storm.submit(plan.run(), conf, ExclamationTopology.of(plan, conf));
+        try {
+            storm().submit(plan.run(), conf, ExclamationTopology.of(plan, conf));
             Await.until("words are acked", () -> measured.ackedWords() >= WORDS);
             Collection<MetricRegistry> all = WorkerMetrics.of(plan.run());
             Await.until(() -> "all workers: " + all, () -> all.size() == workers);
             Map<String, List<Integer>> values = new TreeMap<>();
             all.forEach(registry -> add(registry, values));
             values.values().forEach(list -> list.sort(null));
-            storm.kill(plan.run());
+            storm().kill(plan.run());
             return values;
         } finally {
             WorkerMetrics.forget(plan.run());

@@ -4,17 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.afterbay.storm.StragglerSettings;
 import io.afterbay.storm.workloads.StallingTopology.Seen;
-import java.nio.file.Path;
 import java.util.List;
 import java.util.function.Predicate;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
 /** Replays on real Storm in this process, of a task that stands still. No time is asserted. */
-class ReplayTest {
+class ReplayTest extends EmbeddedStormSuite {
     private static final int WORDS = 3_000;
-
-    @TempDir private Path directory;
 
     /** The spout is fast, so that all that may be pending soon waits behind the stalled task. */
     private ReplayFigures run(String run, double share, Predicate<Measured> isOver)
@@ -31,7 +27,7 @@ class ReplayTest {
                                                 .replayed(StallingTopology.SPOUT)
                                                 .replayShare(share)),
                                 StallingTopology.conf(plan))
-                        .run(directory, measured -> {});
+                        .run(storm(), measured -> {});
         assertThat(report.acked()).isEqualTo(WORDS);
         assertThat(report.ackedTwice()).isZero();
         assertThat(report.failed()).isZero();

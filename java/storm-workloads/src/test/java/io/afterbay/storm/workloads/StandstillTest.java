@@ -4,21 +4,17 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.afterbay.storm.StragglerSettings;
 import io.afterbay.storm.workloads.StallingTopology.Seen;
-import java.nio.file.Path;
 import java.util.Set;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
 /**
  * A balanced bolt in two workers on real Storm in this process, one of whose tasks stands still
  * until nearly all numbers have passed the others. No time is asserted.
  */
-class StandstillTest {
+class StandstillTest extends EmbeddedStormSuite {
     private static final int WORDS = 3_000;
     private static final int TASKS = 5;
-
-    @TempDir private Path directory;
 
     /**
      * The spout may have only so many numbers under way: if all of them came to wait behind the
@@ -40,7 +36,7 @@ class StandstillTest {
                                 plan,
                                 StallingTopology.of(plan, settings),
                                 StallingTopology.conf(plan))
-                        .run(directory, measured -> {});
+                        .run(storm(), measured -> {});
         assertThat(report.failed()).isZero();
         assertThat(report.acked()).isEqualTo(WORDS);
         assertThat(report.ackedTwice()).isZero();

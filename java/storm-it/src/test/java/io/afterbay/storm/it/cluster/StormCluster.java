@@ -1,9 +1,7 @@
 package io.afterbay.storm.it.cluster;
 
-import io.afterbay.storm.Stragglers;
 import io.afterbay.storm.it.job.Technique;
 import io.afterbay.storm.it.job.WordTopology;
-import io.afterbay.stragglers.TwoChoices;
 import io.afterbay.testing.Await;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -16,7 +14,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Stream;
-import org.HdrHistogram.Histogram;
 
 /**
  * ZooKeeper, Nimbus, a Supervisor with two workers, and a client, each a process, in namespaces of
@@ -67,12 +64,7 @@ public final class StormCluster implements AutoCloseable {
     public static StormCluster start(Path directory) throws Exception {
         Namespace namespace = Namespace.prerequisite();
         StormHome home = StormHome.create(directory);
-        TopologyJar.write(
-                home.topologyJar(),
-                WordTopology.class,
-                Stragglers.class,
-                TwoChoices.class,
-                Histogram.class);
+        TopologyJar.write(home.topologyJar(), WordTopology.class);
         ProcessBuilder builder =
                 new ProcessBuilder(namespace.command(DAEMONS, home.directory().toString()))
                         .redirectError(home.log("namespace").toFile());

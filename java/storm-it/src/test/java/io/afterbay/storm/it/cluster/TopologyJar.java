@@ -1,8 +1,9 @@
 package io.afterbay.storm.it.cluster;
 
+import io.afterbay.storm.Stragglers;
+import io.afterbay.stragglers.TwoChoices;
 import java.io.IOException;
 import java.io.OutputStream;
-import java.net.URI;
 import java.net.URISyntaxException;
 import java.nio.file.FileSystem;
 import java.nio.file.FileSystems;
@@ -13,41 +14,62 @@ import java.util.Map;
 import java.util.jar.JarOutputStream;
 import java.util.stream.Stream;
 import java.util.zip.ZipEntry;
+import org.HdrHistogram.Histogram;
 
-/** What a user submits: the topology's classes, and those of the libraries that it brings along. */
+/** What a user submits: the topology's classes, and those of the library that it brings along. */
 final class TopologyJar {
     private TopologyJar() {}
 
     /**
      * Writes one.
      *
-     * @param packages by a class of each; all below it comes into the jar
+     * @param topology a class of it; all of its package comes into the jar
      */
-    static void write(Path jar, Class<?>... packages) throws IOException, URISyntaxException {
+    static void write(Path jar, Class<?> topology) throws IOException, URISyntaxException {
         try (OutputStream file = Files.newOutputStream(jar);
                 JarOutputStream out = new JarOutputStream(file)) {
-            for (Class<?> one : packages) {
-                add(out, one);
-            }
+            addPackage(out, topology);
+            addLibrary(out);
         }
     }
 
-    /** From a directory of classes, or from another jar. */
-    private static void add(JarOutputStream out, Class<?> of)
+    /** Its jar is all that it needs. Maven's phase {@code test} has none yet, only its parts. */
+    private static void addLibrary(JarOutputStream out) throws IOException, URISyntaxException {
+        Path code = code(Stragglers.class);
+        if (Files.isDirectory(code)) {
+            addPackage(out, Stragglers.class);
+            addPackage(out, TwoChoices.class);
+            addPackage(out, Histogram.class);
+        } else {
+            addAll(out, code, "io");
+        }
+    }
+
+    private static void addPackage(JarOutputStream out, Class<?> of)
             throws IOException, URISyntaxException {
-        URI code = of.getProtectionDomain().getCodeSource().getLocation().toURI();
-        Path path = Path.of(code);
-        String folder = of.getPackageName().replace('.', '/');
-        if (Files.isDirectory(path)) {
-            addAll(out, path, folder);
+        addAll(out, code(of), of.getPackageName().replace('.', '/'));
+    }
+
+    private static Path code(Class<?> of) throws URISyntaxException {
+        return Path.of(of.getProtectionDomain().getCodeSource().getLocation().toURI());
+    }
+
+    /**
+     * Adds all files below a folder.
+     *
+     * @param code a directory of classes, or another jar
+     */
+    private static void addAll(JarOutputStream out, Path code, String folder) throws IOException {
+        if (Files.isDirectory(code)) {
+            addFiles(out, code, folder);
             return;
         }
-        try (FileSystem zip = FileSystems.newFileSystem(path, Map.of())) {
-            addAll(out, zip.getPath("/"), folder);
+        try (FileSystem zip = FileSystems.newFileSystem(code, Map.of())) {
+            addFiles(out, zip.getPath("/"), folder);
         }
     }
 
-    private static void addAll(JarOutputStream out, Path root, String folder) throws IOException {
+    private static void addFiles(JarOutputStream out, Path root, String folder) throws IOException {
         List<Path> files;
         try (Stream<Path> all = Files.walk(root.resolve(folder))) {
             files = all.filter(Files::isRegularFile).sorted().toList();
