@@ -298,7 +298,7 @@ impl Assigner {
 
     /// Notes a row; returns a watermark that is to be passed on behind it.
     fn see(&mut self, row: &[Value]) -> Result<Option<i64>, EvalError> {
-        if row[self.watermark.rowtime].is_null() {
+        if eval(&self.watermark.rowtime, row)?.is_null() {
             return Err(EvalError::NoTime);
         }
         match *eval(&self.watermark.expr, row)? {

@@ -181,6 +181,7 @@ fn watermark(object: &mut Object<'_>, inputs: &[Field]) -> Result<Operator> {
     let at = object.place("rowtimeFieldIndex");
     let rowtime = object.index("rowtimeFieldIndex")?;
     time_column(inputs, rowtime, &at)?;
+    let rowtime = Expr::Input { index: rowtime, of: inputs[rowtime].of };
     Ok(Operator::Watermark(Watermark { expr, rowtime }))
 }
 

@@ -14,8 +14,8 @@ use crate::types::{Field, data_type, row_type};
 pub struct Watermark {
     /// The watermark of a row; null is none.
     pub expr: Expr,
-    /// The column that must not be null.
-    pub rowtime: usize,
+    /// The time of a row, which must not be null: a column, or what a column is computed from that comes behind the source.
+    pub rowtime: Expr,
 }
 
 /// A source.
@@ -165,10 +165,10 @@ fn watermark(object: &mut Object<'_>, columns: &[Field]) -> Result<Watermark> {
         return Err(Refusal::new(&at, format!("{} is no watermark", watermark.kind())));
     }
     let at = object.place("rowtimeExpr");
-    let rowtime = match expr(object.required("rowtimeExpr")?, columns, &at)? {
-        Expr::Input { index, of } if of.kind.is_timestamp() => index,
-        _ => return Err(Refusal::new(&at, "a column of timestamps is needed")),
-    };
+    let rowtime = expr(object.required("rowtimeExpr")?, columns, &at)?;
+    if !rowtime.kind().is_timestamp() {
+        return Err(Refusal::new(&at, format!("{} is no time", rowtime.kind())));
+    }
     // Idle sources and alignment are matters of several sources; a site is one.
     object.only("idleTimeoutMillis", &Json::from(-1))?;
     let plain = serde_json::json!({

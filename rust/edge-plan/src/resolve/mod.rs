@@ -105,6 +105,7 @@ pub(crate) fn resolve(
         ("$COALESCE$1", "FUNCTION", 1..) => coalesce(&call, operands),
         ("$CAST$1", "SPECIAL", 1) => convert(&call, operands, false),
         ("$TRY_CAST$1", "SPECIAL", 1) => convert(&call, operands, true),
+        ("$REINTERPRET$1", "SPECIAL", 1) => reinterpret(&call, operands),
         ("$LIKE$1", "SPECIAL", 2 | 3) => like(&call, operands),
         ("$UPPER$1", "FUNCTION", 1) => of_text(&call, Function::Upper, operands),
         ("$LOWER$1", "FUNCTION", 1) => of_text(&call, Function::Lower, operands),
@@ -140,6 +141,14 @@ fn logic(call: &Call<'_>, function: Function, operands: Vec<Expr>) -> Result<Exp
         return call.no_form(&operands);
     }
     call.gives(Kind::Boolean, function, operands)
+}
+
+/// A time that is computed becomes the time of the row, behind a source that has made the watermark of it: the value is the same.
+fn reinterpret(call: &Call<'_>, mut operands: Vec<Expr>) -> Result<Expr> {
+    if operands.iter().any(|operand| operand.kind() != call.of.kind) {
+        return call.no_form(&operands);
+    }
+    Ok(operands.remove(0))
 }
 
 fn case(call: &Call<'_>, operands: Vec<Expr>) -> Result<Expr> {

@@ -28,7 +28,7 @@ fn parse(text: &str) -> Result<Plan, PlanError> {
 }
 
 /// All plans of jobs.
-const ALL: [&str; 21] = [
+const ALL: [&str; 22] = [
     "attached",
     "attached-hop",
     "computed-time",
@@ -40,6 +40,7 @@ const ALL: [&str; 21] = [
     "hopstar",
     "join",
     "kafka",
+    "kafka-computed-time",
     "lastvalue",
     "lower",
     "more-functions",

@@ -7,6 +7,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import io.afterbay.command.ExitCode;
 import io.afterbay.edge.program.EdgeProgram;
 import io.afterbay.testing.CityTrace;
+import io.afterbay.testing.OwnJvm;
 import io.afterbay.testing.Prerequisite;
 import io.afterbay.testing.RustPrograms;
 import io.afterbay.testing.TestForm;
@@ -21,8 +22,12 @@ import java.security.MessageDigest;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import java.util.zip.GZIPOutputStream;
+import org.apache.flink.connector.base.source.reader.SourceReaderBase;
+import org.apache.flink.connector.kafka.source.KafkaSource;
+import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -115,6 +120,67 @@ class EdgeVerbsTest {
                 .startsWith(reason);
         assertWrong(ExitCode.FAILURE, reason, "run", two.toString(), "--site", "a=" + two);
         assertThat(edge("plan", STREETS).out()).doesNotContain("does not run");
+    }
+
+    /** In a process whose class path has no Kafka, as that of users. */
+    @Test
+    void aJobOnTopicsIsPlannedWithTheConnectorThatItsUserNames() throws Exception {
+        String topics = Files.readString(Path.of(STREETS)).replaceAll("WITH \\([^)]*\\)", TOPIC);
+        assertThat(topics.split("'kafka'", -1)).hasSize(3);
+        Path script = Files.writeString(directory.resolve("topics.sql"), topics);
+        Answer without = withoutKafka("plan", script.toString());
+        assertThat(without.code()).as(without.out()).isEqualTo(ExitCode.FAILURE);
+        assertThat(without.err()).contains("no connector or format 'kafka'", "--jar");
+        Path kept = directory.resolve("plan.json");
+        List<String> arguments =
+                new ArrayList<>(List.of("plan", script.toString(), "--json", "--keep", "" + kept));
+        for (Class<?> one : KAFKA) {
+            arguments.addAll(List.of("--jar", jar(one).toString()));
+        }
+        Answer answer = withoutKafka(arguments.toArray(String[]::new));
+        assertThat(answer.code()).as(answer.err()).isEqualTo(ExitCode.OK);
+        JsonNode pipeline = new ObjectMapper().readTree(answer.out()).path("pipelines").path(0);
+        assertThat(pipeline.path("rows").asText()).isEqualTo("partial");
+        assertThat(Files.readString(kept)).contains("WatermarkPushDown", "\"topic\" : \"streets\"");
+    }
+
+    private static final String TOPIC =
+            "WITH ('connector' = 'kafka', 'topic' = 'streets', 'format' = 'json',"
+                    + " 'properties.bootstrap.servers' = 'kafka:9092')";
+
+    /** Of each jar that the connector consists of, one of its classes. */
+    private static final List<Class<?>> KAFKA =
+            List.of(KafkaSource.class, KafkaConsumer.class, SourceReaderBase.class);
+
+    private static Path jar(Class<?> of) throws Exception {
+        return Path.of(of.getProtectionDomain().getCodeSource().getLocation().toURI());
+    }
+
+    private Answer withoutKafka(String... arguments) throws Exception {
+        List<String> command =
+                new ArrayList<>(
+                        OwnJvm.command(
+                                Edge.class.getName(),
+                                "-D"
+                                        + EdgeProgram.PROPERTY
+                                        + "="
+                                        + RustPrograms.path("afterbay-edge")));
+        int classPath = command.indexOf("-cp") + 1;
+        command.set(
+                classPath,
+                Stream.of(command.get(classPath).split(File.pathSeparator, -1))
+                        .filter(place -> !place.contains("kafka"))
+                        .collect(Collectors.joining(File.pathSeparator)));
+        command.addAll(List.of(arguments));
+        Path out = directory.resolve("out.txt");
+        Path err = directory.resolve("err.txt");
+        Process process =
+                new ProcessBuilder(command)
+                        .redirectOutput(out.toFile())
+                        .redirectError(err.toFile())
+                        .start();
+        int code = process.waitFor();
+        return new Answer(code, Files.readString(out), Files.readString(err));
     }
 
     /** As an app, over links that break: what its sites see comes from a script beside it. */

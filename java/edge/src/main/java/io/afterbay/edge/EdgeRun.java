@@ -10,6 +10,7 @@ import io.afterbay.command.Terminal;
 import io.afterbay.edge.live.LiveOptions;
 import io.afterbay.edge.live.LiveOutcome;
 import io.afterbay.edge.live.LiveRun;
+import io.afterbay.edge.plan.Planning;
 import io.afterbay.edge.plan.ScriptPlan;
 import io.afterbay.edge.program.EdgeProgram;
 import io.afterbay.edge.run.BothWays;
@@ -48,7 +49,8 @@ import picocli.CommandLine.TypeConversionException;
                     + " them, and for the whole job links of the same kind for all that the sites see.",
             "",
             "Files have a JSON object on each line, with the columns of the script's source table; they"
-                    + " stand for its connector. The script's own sink is not written.",
+                    + " stand for its connector, also for that of Kafka. The script's own sink is not"
+                    + " written.",
             ""
         },
         sortOptions = false,
@@ -115,7 +117,7 @@ final class EdgeRun implements Callable<Integer> {
         }
         try (WorkFiles work = new WorkFiles()) {
             Map<String, Path> inputs = sites.inputs(command, job.sites(), work.directory());
-            ScriptPlan script = job.plan(command);
+            ScriptPlan script = job.plan(command, Planning.FOR_FILES);
             live.checkPublished(command, script.local());
             return options == null
                     ? onFiles(script, inputs, work.directory())

@@ -5,6 +5,7 @@ import io.afterbay.command.flink.sql.ScriptException;
 import io.afterbay.edge.app.AppFile;
 import io.afterbay.edge.app.AppScript;
 import io.afterbay.edge.plan.PlanMaker;
+import io.afterbay.edge.plan.Planning;
 import io.afterbay.edge.plan.ScriptPlan;
 import io.afterbay.edge.program.EdgeProgram;
 import io.afterbay.edge.program.EdgeProgram.WrongAppFile;
@@ -53,33 +54,36 @@ final class JobArguments {
      *
      * @param command for an app file that is wrong: that is wrong usage
      */
-    ScriptPlan plan(CommandLine command) throws CommandFailure, IOException, InterruptedException {
-        ScriptPlan plan = declared(command);
+    ScriptPlan plan(CommandLine command, Planning planning)
+            throws CommandFailure, IOException, InterruptedException {
+        ScriptPlan plan = declared(command, planning);
         return plan.withLocal(
                 Stream.concat(plan.local().stream(), local.stream()).distinct().toList());
     }
 
-    private ScriptPlan declared(CommandLine command)
+    private ScriptPlan declared(CommandLine command, Planning planning)
             throws CommandFailure, IOException, InterruptedException {
         Path file = Files.isDirectory(app) ? app.resolve(APP_OF_FOLDER) : app;
         if (!Files.exists(file)) {
             throw new CommandFailure(file + ": no such file");
         }
         if (!file.toString().endsWith(APP_ENDING)) {
-            return script(file);
+            return script(file, planning);
         }
         try (WorkFiles work = new WorkFiles()) {
             return AppScript.plan(
-                    AppFile.of(EdgeProgram.installed().app(file, work.directory())), file);
+                    AppFile.of(EdgeProgram.installed().app(file, work.directory())),
+                    file,
+                    planning);
         } catch (WrongAppFile e) {
             throw new ParameterException(command, CommandFailure.reason(e));
         }
     }
 
     /** The plan of a script. */
-    static ScriptPlan script(Path file) throws CommandFailure {
+    static ScriptPlan script(Path file, Planning planning) throws CommandFailure {
         try {
-            return PlanMaker.plan(file.toString(), Files.readString(file));
+            return PlanMaker.plan(file.toString(), Files.readString(file), planning);
         } catch (ScriptException e) {
             throw new CommandFailure(CommandFailure.reason(e), e);
         } catch (NoSuchFileException e) {

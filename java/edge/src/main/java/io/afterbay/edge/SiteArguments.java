@@ -1,6 +1,7 @@
 package io.afterbay.edge;
 
 import io.afterbay.command.CommandFailure;
+import io.afterbay.edge.plan.Planning;
 import io.afterbay.edge.run.SitesScript;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -47,7 +48,8 @@ final class SiteArguments {
         if (named != null) {
             inputs.putAll(
                     named.toString().endsWith(SCRIPT_ENDING)
-                            ? SitesScript.run(JobArguments.script(named), named, work)
+                            ? SitesScript.run(
+                                    JobArguments.script(named, Planning.AS_WRITTEN), named, work)
                             : files(named));
         }
         if (inputs.isEmpty()) {

@@ -5,6 +5,7 @@ import io.afterbay.command.flink.sql.ScriptException;
 import io.afterbay.edge.app.AppFile.AppService;
 import io.afterbay.edge.plan.PlanMaker;
 import io.afterbay.edge.plan.PlanTable;
+import io.afterbay.edge.plan.Planning;
 import io.afterbay.edge.plan.ScriptPlan;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -39,13 +40,13 @@ public final class AppScript {
      * @param file where it stands, for messages and for files beside it
      * @throws CommandFailure names the line of the service that is wrong, and the reason
      */
-    public static ScriptPlan plan(AppFile app, Path file) throws CommandFailure {
+    public static ScriptPlan plan(AppFile app, Path file, Planning planning) throws CommandFailure {
         StringBuilder script = new StringBuilder();
         for (AppService service : app.services()) {
             script.append(statement(service, file)).append("\n;\n");
         }
         try {
-            ScriptPlan plan = PlanMaker.plan(app.name(), script.toString());
+            ScriptPlan plan = PlanMaker.plan(app.name(), script.toString(), planning);
             return plan.withLocal(local(app, plan));
         } catch (ScriptException e) {
             throw new CommandFailure(message(app, file, e), e);

@@ -3,6 +3,7 @@ package io.afterbay.edge.plan;
 import io.afterbay.command.flink.sql.Script;
 import io.afterbay.command.flink.sql.ScriptException;
 import io.afterbay.command.flink.sql.Statement;
+import java.nio.file.Path;
 import java.util.List;
 import org.apache.flink.table.api.EnvironmentSettings;
 import org.apache.flink.table.api.Schema;
@@ -25,9 +26,11 @@ import org.apache.flink.table.operations.QueryOperation;
 import org.apache.flink.table.operations.SinkModifyOperation;
 import org.apache.flink.table.operations.StatementSetOperation;
 import org.apache.flink.table.operations.UseOperation;
+import org.apache.flink.table.operations.command.AddJarOperation;
 import org.apache.flink.table.operations.command.SetOperation;
 import org.apache.flink.table.operations.ddl.AlterOperation;
 import org.apache.flink.table.operations.ddl.CreateOperation;
+import org.apache.flink.table.operations.ddl.CreateTableOperation;
 import org.apache.flink.table.operations.ddl.DropOperation;
 import org.apache.flink.table.types.logical.LogicalType;
 import org.apache.flink.table.types.logical.utils.LogicalTypeUtils;
@@ -53,10 +56,13 @@ public final class PlanMaker {
 
     private final String name;
     private final TableEnvironmentInternal tables;
+    private final Planning planning;
+    private final FilesForKafka files = new FilesForKafka();
     private @Nullable ScriptPlan plan;
 
-    private PlanMaker(String name) {
+    private PlanMaker(String name, Planning planning) {
         this.name = name;
+        this.planning = planning;
         this.tables =
                 (TableEnvironmentInternal)
                         TableEnvironment.create(
@@ -68,6 +74,16 @@ public final class PlanMaker {
                 .set(
                         TableConfigOptions.PLAN_COMPILE_CATALOG_OBJECTS,
                         TableConfigOptions.CatalogPlanCompilation.ALL);
+        for (Path jar : planning.jars()) {
+            var unused =
+                    tables.executeInternal(
+                            new AddJarOperation(jar.toAbsolutePath().toUri().toString()));
+        }
+    }
+
+    /** Plans a script with what Flink brings along. */
+    public static ScriptPlan plan(String name, String text) throws ScriptException {
+        return plan(name, text, Planning.AS_WRITTEN);
     }
 
     /**
@@ -77,8 +93,9 @@ public final class PlanMaker {
      * @param text the script
      * @throws ScriptException names the statement that cannot be planned, its line and the reason
      */
-    public static ScriptPlan plan(String name, String text) throws ScriptException {
-        return new PlanMaker(name).plan(text);
+    public static ScriptPlan plan(String name, String text, Planning planning)
+            throws ScriptException {
+        return new PlanMaker(name, planning).plan(text);
     }
 
     private ScriptPlan plan(String text) throws ScriptException {
@@ -118,7 +135,10 @@ public final class PlanMaker {
         try {
             take(statement, parse(statement));
         } catch (RuntimeException e) {
-            throw new ScriptException(name, statement, e);
+            String missing = MissingConnector.reason(e, planning);
+            throw missing == null
+                    ? new ScriptException(name, statement, e)
+                    : new ScriptException(name, statement, missing);
         }
     }
 
@@ -131,6 +151,8 @@ public final class PlanMaker {
         } else if (operation instanceof QueryOperation && !(operation instanceof ModifyOperation)) {
             checkFirst();
             keep(statement, select(statement));
+        } else if (planning.filesForKafka() && operation instanceof CreateTableOperation create) {
+            var unused = tables.executeInternal(files.of(create));
         } else if (isDefinition(operation)) {
             var unused = tables.executeInternal(operation);
         } else {
@@ -139,7 +161,8 @@ public final class PlanMaker {
     }
 
     private static boolean isDefinition(Operation operation) {
-        return operation instanceof CreateOperation
+        return operation instanceof AddJarOperation
+                || operation instanceof CreateOperation
                 || operation instanceof AlterOperation
                 || operation instanceof DropOperation
                 || operation instanceof UseOperation;
@@ -150,7 +173,7 @@ public final class PlanMaker {
                 || operation instanceof StatementSetOperation) {
             return "statement sets cannot be cut yet; make each INSERT a script of its own";
         }
-        return "only SET, CREATE, ALTER, DROP and USE may stand beside the one INSERT or SELECT";
+        return "only ADD JAR, SET, CREATE, ALTER, DROP and USE may stand beside the one INSERT or SELECT";
     }
 
     private void set(SetOperation operation) {
@@ -212,6 +235,7 @@ public final class PlanMaker {
 
     private void keep(Statement statement, String json) {
         PlanJson kept = PlanJson.parse(json).numbered();
+        files.checkPlayed(kept.sources());
         plan =
                 new ScriptPlan(
                         statement,

@@ -144,15 +144,91 @@ class PlanMakerTest {
                         "SET 'execution.runtime-mode' = 'batch';",
                         List.of("only streaming jobs"),
                         REPORTS + "SHOW TABLES;",
-                        List.of("statement 2, line 5", "only SET, CREATE"),
+                        List.of("statement 2, line 5", "only ADD JAR, SET, CREATE"),
                         "BEGIN STATEMENT SET;",
-                        List.of("statement sets"),
-                        REPORTS.replace("filesystem", "kafka") + "SELECT room FROM reports;",
-                        List.of("statement 2, line 5", "kafka"));
+                        List.of("statement sets"));
         wrong.forEach(
                 (script, parts) ->
                         assertThatThrownBy(() -> plan(script))
                                 .isInstanceOf(ScriptException.class)
                                 .hasMessageContainingAll(parts.toArray(CharSequence[]::new)));
+    }
+
+    private static final String TOPICS =
+            """
+            CREATE TABLE reports (
+              room INT, temperature DOUBLE, ts TIMESTAMP(3),
+              WATERMARK FOR ts AS ts - INTERVAL '2' SECOND
+            ) WITH (
+              'connector' = '%s', 'topic' = 'reports', 'properties.bootstrap.servers' = 'kafka:9092',
+              'value.format' = '%s', 'value.json.ignore-parse-errors' = 'true'
+            );
+            CREATE TABLE rooms (
+              room INT, n BIGINT, average DOUBLE, closes TIMESTAMP(3),
+              PRIMARY KEY (room, closes) NOT ENFORCED
+            ) WITH (
+              'connector' = 'upsert-kafka', 'topic' = 'rooms', 'properties.bootstrap.servers' = 'kafka:9092',
+              'key.format' = 'json', 'value.format' = 'json'
+            );
+            INSERT INTO rooms %s
+            """;
+
+    private static ScriptPlan forFiles(String connector, String format) throws ScriptException {
+        return PlanMaker.plan(
+                "rooms.sql", TOPICS.formatted(connector, format, tumble()), Planning.FOR_FILES);
+    }
+
+    @Test
+    void filesStandForTopicsWhereSitesFilesArePlayed() throws Exception {
+        PlanJson plan = forFiles("kafka", "json").plan();
+        assertThat(plan.sources().get(0).options())
+                .containsOnly(
+                        Map.entry("connector", "filesystem"),
+                        Map.entry("format", "json"),
+                        Map.entry("path", "reports"),
+                        Map.entry("json.ignore-parse-errors", "true"));
+        assertThat(plan.sinks().get(0).options()).containsEntry("connector", "filesystem");
+        assertThat(plan.toString())
+                .contains("stream-exec-local-window-aggregate_1")
+                .doesNotContain("kafka");
+        assertThat(forFiles("kafka", "csv").plan().sources().get(0).options())
+                .containsEntry("format", "json");
+    }
+
+    @Test
+    void noFileStandsForRowsThatReplaceOthersOrForAConnectorThatNobodyKnows() {
+        assertThatThrownBy(() -> forFiles("upsert-kafka", "json"))
+                .hasMessageContaining("table reports: rows of connector 'upsert-kafka' replace");
+        assertThatThrownBy(() -> forFiles("kafka", "debezium-json"))
+                .hasMessageContaining("table reports: rows of format 'debezium-json'");
+        assertThatThrownBy(() -> forFiles("pulsar", "json"))
+                .hasMessageContaining("no connector or format 'pulsar' in Flink itself")
+                .hasMessageContaining("put 'connector' = 'filesystem'")
+                .hasMessageNotContaining("--jar");
+    }
+
+    @Test
+    void whatFlinkDoesNotBringAlongIsNamedWithTheWayOut() {
+        assertThatThrownBy(
+                        () ->
+                                plan(
+                                        REPORTS.replace("filesystem", "kafka")
+                                                + "SELECT room FROM reports;"))
+                .isInstanceOf(ScriptException.class)
+                .hasMessageContainingAll(
+                        "statement 2, line 5",
+                        "no connector or format 'kafka' in Flink itself",
+                        "--jar",
+                        "flink-sql-connector-kafka-5.0.0-2.2.jar");
+        assertThatThrownBy(
+                        () ->
+                                plan(
+                                        REPORTS.replace("'json'", "'yaml'")
+                                                + "SELECT room FROM reports;"))
+                .hasMessageContainingAll("no connector or format 'yaml'", "--jar")
+                .hasMessageNotContaining("kafka");
+        assertThatThrownBy(() -> plan("ADD JAR 'none.jar';"))
+                .isInstanceOf(ScriptException.class)
+                .hasMessageContainingAll("statement 1, line 1", "none.jar");
     }
 }

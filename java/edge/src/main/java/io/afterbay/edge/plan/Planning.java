@@ -1,0 +1,23 @@
+package io.afterbay.edge.plan;
+
+import java.nio.file.Path;
+import java.util.List;
+
+/**
+ * How a script is planned.
+ *
+ * @param jars with connectors, formats and functions that Flink does not bring along
+ * @param filesForKafka whether files of lines of JSON stand for tables of Kafka, since sites' files
+ *     are played in their place
+ */
+public record Planning(List<Path> jars, boolean filesForKafka) {
+    /** With what Flink brings along. */
+    public static final Planning AS_WRITTEN = new Planning(List.of(), false);
+
+    /** For a run in which sites' files stand for the table that is read. */
+    public static final Planning FOR_FILES = new Planning(List.of(), true);
+
+    public Planning {
+        jars = List.copyOf(jars);
+    }
+}
