@@ -134,8 +134,8 @@ class EdgeVerbsTest {
         Path kept = directory.resolve("plan.json");
         List<String> arguments =
                 new ArrayList<>(List.of("plan", script.toString(), "--json", "--keep", "" + kept));
-        for (Class<?> one : KAFKA) {
-            arguments.addAll(List.of("--jar", jar(one).toString()));
+        for (Path jar : kafkaJars()) {
+            arguments.addAll(List.of("--jar", jar.toString()));
         }
         Answer answer = withoutKafka(arguments.toArray(String[]::new));
         assertThat(answer.code()).as(answer.err()).isEqualTo(ExitCode.OK);
@@ -148,12 +148,14 @@ class EdgeVerbsTest {
             "WITH ('connector' = 'kafka', 'topic' = 'streets', 'format' = 'json',"
                     + " 'properties.bootstrap.servers' = 'kafka:9092')";
 
-    /** Of each jar that the connector consists of, one of its classes. */
-    private static final List<Class<?>> KAFKA =
-            List.of(KafkaSource.class, KafkaConsumer.class, SourceReaderBase.class);
-
-    private static Path jar(Class<?> of) throws Exception {
-        return Path.of(of.getProtectionDomain().getCodeSource().getLocation().toURI());
+    /** All that the connector consists of. */
+    private static List<Path> kafkaJars() throws Exception {
+        List<Path> jars = new ArrayList<>();
+        for (Class<?> one :
+                List.of(KafkaSource.class, KafkaConsumer.class, SourceReaderBase.class)) {
+            jars.add(Path.of(one.getProtectionDomain().getCodeSource().getLocation().toURI()));
+        }
+        return jars;
     }
 
     private Answer withoutKafka(String... arguments) throws Exception {
@@ -165,11 +167,12 @@ class EdgeVerbsTest {
                                         + EdgeProgram.PROPERTY
                                         + "="
                                         + RustPrograms.path("afterbay-edge")));
+        List<Path> kafka = kafkaJars();
         int classPath = command.indexOf("-cp") + 1;
         command.set(
                 classPath,
                 Stream.of(command.get(classPath).split(File.pathSeparator, -1))
-                        .filter(place -> !place.contains("kafka"))
+                        .filter(place -> !kafka.contains(Path.of(place)))
                         .collect(Collectors.joining(File.pathSeparator)));
         command.addAll(List.of(arguments));
         Path out = directory.resolve("out.txt");
@@ -300,6 +303,13 @@ class EdgeVerbsTest {
         Path site = Files.writeString(directory.resolve("a.ndjson"), "{\"time_s\": 1, \"car\"");
         assertWrong(ExitCode.USAGE, "name a verb");
         assertWrong(ExitCode.FAILURE, "none.sql: no such file", "plan", "none.sql");
+        assertWrong(
+                ExitCode.FAILURE,
+                "--jar none.jar: no file that can be read",
+                "plan",
+                STREETS,
+                "--jar",
+                "none.jar");
         assertWrong(ExitCode.FAILURE, "job.sql, statement 2, line 2: ", "plan", script.toString());
         assertWrong(ExitCode.USAGE, "--site NAME=FILE or --sites DIR", "run", STREETS);
         assertWrong(ExitCode.USAGE, "'fast' is not a rate", "run", STREETS, "--link", "fast");

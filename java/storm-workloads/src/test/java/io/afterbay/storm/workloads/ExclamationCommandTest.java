@@ -7,6 +7,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -19,23 +20,27 @@ import picocli.CommandLine;
 class ExclamationCommandTest {
     @TempDir private Path directory;
 
-    @Test
-    void theCommandReportsAndWritesJson() throws Exception {
+    /** What it says, and writes. */
+    private record Answer(String out, JsonNode report) {}
+
+    /** For a second, after the warm-up. */
+    private Answer run(String... options) throws Exception {
         StringWriter out = new StringWriter();
         Path json = directory.resolve("report.json");
+        List<String> arguments = new ArrayList<>(List.of(options));
+        arguments.addAll(List.of("--rate=100", "--seconds=1", "--json=" + json));
         CommandLine command = Exclamation.commandLine().setOut(new PrintWriter(out, true));
-        int code =
-                command.execute(
-                        "--technique=Balanced",
-                        "--slow-task=3x",
-                        "--rate=100",
-                        "--seconds=1",
-                        "--json=" + json);
-        assertThat(code).isZero();
-        assertThat(out.toString())
+        assertThat(command.execute(arguments.toArray(String[]::new))).isZero();
+        return new Answer(out.toString(), new ObjectMapper().readTree(json.toFile()));
+    }
+
+    @Test
+    void theCommandReportsAndWritesJson() throws Exception {
+        Answer answer = run("--technique=Balanced", "--slow-task=3x");
+        assertThat(answer.out())
                 .contains("on Storm 2.8.3", "technique: balanced; one of 5 tasks 3x slower")
                 .contains("latency      P50 ", ", P99.9 ", "acked        each word once");
-        JsonNode report = new ObjectMapper().readTree(json.toFile());
+        JsonNode report = answer.report();
         assertThat(report.at("/options/technique").asText()).isEqualTo("balanced");
         assertThat(report.at("/latency_ms/p99_9").asDouble()).isPositive();
         assertThat(report.at("/executed/exclaim1")).hasSize(5);
@@ -44,20 +49,14 @@ class ExclamationCommandTest {
 
     @Test
     void ofReplaysTheCommandReportsHowManyAndWhatTheyCost() throws Exception {
-        StringWriter out = new StringWriter();
-        Path json = directory.resolve("report.json");
-        CommandLine command = Exclamation.commandLine().setOut(new PrintWriter(out, true));
-        int code =
-                command.execute(
-                        "--technique=replay", "--rate=100", "--seconds=1", "--json=" + json);
-        assertThat(code).isZero();
-        assertThat(out.toString())
+        Answer answer = run("--technique=replay");
+        assertThat(answer.out())
                 .contains("technique: replay", "acked        each word once")
                 .containsPattern("replays      \\d+ \\(\\d+\\.\\d %\\), won \\d+")
                 .containsPattern("extra work   \\d+\\.\\d %")
                 .containsPattern(
                         "budget       (open|closed \\d+ % of the time): queues at \\d+ %, processors at \\d+ %");
-        JsonNode replays = new ObjectMapper().readTree(json.toFile()).at("/replays");
+        JsonNode replays = answer.report().at("/replays");
         assertThat(replays.at("/sent").asInt()).isBetween(0, 600 / 50 + 10);
         assertThat(replays.at("/won").asInt()).isBetween(0, replays.at("/sent").asInt());
         assertThat(replays.at("/queues").asDouble()).isBetween(0.0, 1.0);
