@@ -22,9 +22,12 @@ import java.security.MessageDigest;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.jar.JarEntry;
+import java.util.jar.JarOutputStream;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import java.util.zip.GZIPOutputStream;
+import javax.tools.ToolProvider;
 import org.apache.flink.connector.base.source.reader.SourceReaderBase;
 import org.apache.flink.connector.kafka.source.KafkaSource;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
@@ -283,6 +286,81 @@ class EdgeVerbsTest {
                 edge("run", script.toString(), "--site", "a=" + site, "--output", rows.toString());
         assertThat(answer.code()).as(answer.out() + answer.err()).isEqualTo(ExitCode.OK);
         assertThat(rows).hasContent("2026-01-01 09:00:00.000");
+    }
+
+    /** Neither of them is on the class path of Flink: not of the script, not of its sites'. */
+    @Test
+    void functionsOfAJarRunInTheCloud() throws Exception {
+        Path jar = jarWithFunction();
+        String table =
+                """
+                CREATE TABLE r (k INT, time_s BIGINT, ts AS TO_TIMESTAMP_LTZ(time_s * 1000, 3),
+                  WATERMARK FOR ts AS ts)
+                  WITH ('connector' = 'filesystem', 'path' = 'seen.ndjson', 'format' = 'json');
+                """;
+        Files.writeString(
+                directory.resolve("seen.ndjson"),
+                "{\"k\": 1, \"time_s\": 1}\n{\"k\": 2, \"time_s\": 2}\n");
+        String job = table + "%s SELECT twice(k) AS k FROM r;";
+        String function = "CREATE FUNCTION twice AS 'Twice'";
+        Path sites =
+                Files.writeString(
+                        directory.resolve("sites.sql"),
+                        table
+                                + function
+                                + "; SELECT 'a' AS edge_site, twice(k) AS k, time_s FROM r;");
+        Path script = directory.resolve("job.sql");
+        Path rows = directory.resolve("rows.csv");
+        List<String> run =
+                List.of("run", "" + script, "--sites", "" + sites, "--output", "" + rows);
+        for (String statements :
+                List.of(
+                        function + ";",
+                        "ADD JAR '%s'; %s;".formatted(jar, function),
+                        "%s USING JAR '%s';".formatted(function, jar))) {
+            Files.writeString(script, job.formatted(statements));
+            assertRows(rows, "4\n8\n", with(run, "--jar", "" + jar));
+        }
+        assertRows(rows, "4\n8\n", with(run, "--jar", "" + jar, "--link", "8mbit", "--play", "1s"));
+        assertWrong(ExitCode.FAILURE, "sites.sql, statement 2, line 4: ", run.toArray(String[]::new));
+    }
+
+    private static List<String> with(List<String> arguments, String... more) {
+        return Stream.concat(arguments.stream(), Stream.of(more)).toList();
+    }
+
+    private static void assertRows(Path rows, String expected, List<String> arguments)
+            throws Exception {
+        Answer answer = edge(arguments.toArray(String[]::new));
+        assertThat(answer.code()).as(answer.out() + answer.err()).isEqualTo(ExitCode.OK);
+        assertThat(rows).hasContent(expected);
+    }
+
+    private Path jarWithFunction() throws Exception {
+        Path source =
+                Files.writeString(
+                        directory.resolve("Twice.java"),
+                        """
+                        public class Twice extends org.apache.flink.table.functions.ScalarFunction {
+                            public Integer eval(Integer value) { return 2 * value; }
+                        }
+                        """);
+        assertThat(
+                        ToolProvider.getSystemJavaCompiler()
+                                .run(
+                                        null,
+                                        null,
+                                        null,
+                                        "-cp",
+                                        System.getProperty("java.class.path"),
+                                        source.toString()))
+                .isZero();
+        Path jar = directory.resolve("twice.jar");
+        try (JarOutputStream out = new JarOutputStream(Files.newOutputStream(jar))) {
+            out.putNextEntry(new JarEntry("Twice.class"));
+            Files.copy(directory.resolve("Twice.class"), out);
+        }
+        return jar;
     }
 
     private static void python(Path output, String program, Path... arguments) throws Exception {

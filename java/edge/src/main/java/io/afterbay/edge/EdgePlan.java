@@ -5,7 +5,6 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.afterbay.command.CommandFailure;
 import io.afterbay.command.CommandLines;
 import io.afterbay.command.ExitCode;
-import io.afterbay.edge.plan.Planning;
 import io.afterbay.edge.plan.ScriptPlan;
 import io.afterbay.edge.program.EdgeProgram;
 import io.afterbay.edge.run.RunnableJob;
@@ -14,7 +13,6 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.List;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -57,22 +55,11 @@ final class EdgePlan implements Callable<Integer> {
             description = "Also write the plan to this file, for 'afterbay edge cut' and 'exec'.")
     private @Nullable Path keep;
 
-    @Option(
-            names = "--jar",
-            paramLabel = "FILE",
-            description = {
-                "A jar with a connector, a format or functions that Flink does not bring along, such as"
-                        + " flink-sql-connector-kafka-5.0.0-2.2.jar; may be repeated. ADD JAR in the"
-                        + " script does the same."
-            })
-    private List<Path> jars = List.of();
-
     @Spec private @Nullable CommandSpec spec;
 
     @Override
     public Integer call() throws Exception {
-        ScriptPlan script =
-                job.plan(CommandLines.commandOf(spec), new Planning(checked(jars), false));
+        ScriptPlan script = job.plan(CommandLines.commandOf(spec), false);
         String plan = script.plan().toString();
         if (keep != null) {
             write(keep, plan);
@@ -85,15 +72,6 @@ final class EdgePlan implements Callable<Integer> {
         }
         out.flush();
         return ExitCode.OK;
-    }
-
-    private static List<Path> checked(List<Path> jars) throws CommandFailure {
-        for (Path jar : jars) {
-            if (!Files.isReadable(jar) || Files.isDirectory(jar)) {
-                throw new CommandFailure("--jar " + jar + ": no file that can be read");
-            }
-        }
-        return jars;
     }
 
     /** Why {@code edge run} does not run it; null if it does. */

@@ -10,7 +10,6 @@ import io.afterbay.command.Terminal;
 import io.afterbay.edge.live.LiveOptions;
 import io.afterbay.edge.live.LiveOutcome;
 import io.afterbay.edge.live.LiveRun;
-import io.afterbay.edge.plan.Planning;
 import io.afterbay.edge.plan.ScriptPlan;
 import io.afterbay.edge.program.EdgeProgram;
 import io.afterbay.edge.run.BothWays;
@@ -116,8 +115,8 @@ final class EdgeRun implements Callable<Integer> {
                     command, "--control is of a run on files, without --link and --mqtt");
         }
         try (WorkFiles work = new WorkFiles()) {
-            Map<String, Path> inputs = sites.inputs(command, job.sites(), work.directory());
-            ScriptPlan script = job.plan(command, Planning.FOR_FILES);
+            Map<String, Path> inputs = sites.inputs(command, job, work.directory());
+            ScriptPlan script = job.plan(command, true);
             live.checkPublished(command, script.local());
             return options == null
                     ? onFiles(script, inputs, work.directory())

@@ -49,16 +49,36 @@ final class JobArguments {
             })
     private List<String> local = List.of();
 
+    @Option(
+            names = "--jar",
+            paramLabel = "FILE",
+            description = {
+                "A jar with a connector, a format or functions that Flink does not bring along, such as"
+                        + " flink-sql-connector-kafka-5.0.0-2.2.jar; may be given several times. ADD JAR in"
+                        + " the script does the same."
+            })
+    private List<Path> jars = List.of();
+
     /**
      * What Flink makes of it.
      *
      * @param command for an app file that is wrong: that is wrong usage
+     * @param filesForKafka whether files stand for tables of Kafka; see {@link Planning}
      */
-    ScriptPlan plan(CommandLine command, Planning planning)
+    ScriptPlan plan(CommandLine command, boolean filesForKafka)
             throws CommandFailure, IOException, InterruptedException {
-        ScriptPlan plan = declared(command, planning);
+        ScriptPlan plan = declared(command, planning(filesForKafka));
         return plan.withLocal(
                 Stream.concat(plan.local().stream(), local.stream()).distinct().toList());
+    }
+
+    private Planning planning(boolean filesForKafka) throws CommandFailure {
+        for (Path jar : jars) {
+            if (!Files.isReadable(jar) || Files.isDirectory(jar)) {
+                throw new CommandFailure("--jar " + jar + ": no file that can be read");
+            }
+        }
+        return new Planning(jars, filesForKafka);
     }
 
     private ScriptPlan declared(CommandLine command, Planning planning)
@@ -80,8 +100,12 @@ final class JobArguments {
         }
     }
 
-    /** The plan of a script. */
-    static ScriptPlan script(Path file, Planning planning) throws CommandFailure {
+    /** What Flink makes of a script that says what the job's sites see. */
+    ScriptPlan sites(Path script) throws CommandFailure {
+        return script(script, planning(false));
+    }
+
+    private static ScriptPlan script(Path file, Planning planning) throws CommandFailure {
         try {
             return PlanMaker.plan(file.toString(), Files.readString(file), planning);
         } catch (ScriptException e) {

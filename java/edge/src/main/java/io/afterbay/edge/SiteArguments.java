@@ -1,7 +1,6 @@
 package io.afterbay.edge;
 
 import io.afterbay.command.CommandFailure;
-import io.afterbay.edge.plan.Planning;
 import io.afterbay.edge.run.SitesScript;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -38,18 +37,17 @@ final class SiteArguments {
     /**
      * Of each site, what it sees.
      *
-     * @param fallback where nothing is named
+     * @param job says where nothing is named
      * @param work for files that nobody needs afterwards
      */
-    Map<String, Path> inputs(CommandLine command, @Nullable Path fallback, Path work)
+    Map<String, Path> inputs(CommandLine command, JobArguments job, Path work)
             throws CommandFailure, IOException, InterruptedException {
         Map<String, Path> inputs = new LinkedHashMap<>(sites);
-        Path named = place == null && sites.isEmpty() ? fallback : place;
+        Path named = place == null && sites.isEmpty() ? job.sites() : place;
         if (named != null) {
             inputs.putAll(
                     named.toString().endsWith(SCRIPT_ENDING)
-                            ? SitesScript.run(
-                                    JobArguments.script(named, Planning.AS_WRITTEN), named, work)
+                            ? SitesScript.run(job.sites(named), named, work)
                             : files(named));
         }
         if (inputs.isEmpty()) {

@@ -159,7 +159,7 @@ public final class LiveRun {
         progress.accept("MiniCluster");
         SiteCluster cluster =
                 new SiteCluster(
-                        job, script.zone(), inputs.values(), CLUSTER_RUNS, directory("whole"));
+                        job, script.session(), inputs.values(), CLUSTER_RUNS, directory("whole"));
         long startedMs = System.currentTimeMillis();
         LiveOutcome.MiniCluster usage = cluster.run();
         Duration took = Duration.ofMillis(System.currentTimeMillis() - startedMs);
@@ -170,7 +170,7 @@ public final class LiveRun {
             String name, ScriptPlan script, Timeline timeline, Map<String, Path> inputs)
             throws IOException {
         return new LiveStage(
-                script.zone(), timeline, inputs, options, directory.resolve(name), progress);
+                script.session(), timeline, inputs, options, directory.resolve(name), progress);
     }
 
     private CloudFeed wholeFeed(

@@ -4,12 +4,12 @@ import io.afterbay.command.CommandFailure;
 import io.afterbay.edge.lines.ResultsDirectory;
 import io.afterbay.edge.lines.ResultsDirectory.Complete;
 import io.afterbay.edge.plan.PlanJson;
+import io.afterbay.edge.plan.Session;
 import io.afterbay.edge.run.EmbeddedFlink;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.time.ZoneId;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ExecutionException;
@@ -26,7 +26,7 @@ final class LiveStage {
     private static final long STEP_MS = 10;
     private static final Duration START_PATIENCE = Duration.ofMinutes(2);
 
-    private final ZoneId zone;
+    private final Session session;
     private final Timeline timeline;
     private final Map<String, Path> inputs;
     private final LiveOptions options;
@@ -36,19 +36,19 @@ final class LiveStage {
     private long startedMs;
 
     /**
-     * @param zone of the job's session
+     * @param session of the job
      * @param inputs what each site sees, by name
      * @param directory of its own, which need not be there
      */
     LiveStage(
-            ZoneId zone,
+            Session session,
             Timeline timeline,
             Map<String, Path> inputs,
             LiveOptions options,
             Path directory,
             Consumer<String> progress)
             throws IOException {
-        this.zone = zone;
+        this.session = session;
         this.timeline = timeline;
         this.inputs = inputs;
         this.options = options;
@@ -78,7 +78,7 @@ final class LiveStage {
             Future<?> flink =
                     executor.submit(
                             () -> {
-                                EmbeddedFlink.run(plan, zone);
+                                EmbeddedFlink.run(plan, session);
                                 return null;
                             });
             awaitStart(flink, play);

@@ -3,13 +3,13 @@ package io.afterbay.edge.live;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.afterbay.command.CommandFailure;
 import io.afterbay.edge.plan.PlanJson;
+import io.afterbay.edge.plan.Session;
 import io.afterbay.edge.run.RunnableJob;
 import io.afterbay.edge.run.Tables;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.time.ZoneId;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
@@ -35,19 +35,19 @@ final class SiteCluster {
                     "--add-opens=java.base/java.util.concurrent=ALL-UNNAMED");
 
     private final RunnableJob job;
-    private final ZoneId zone;
+    private final Session session;
     private final Collection<Path> inputs;
     private final int runs;
     private final Path directory;
 
     /**
-     * @param zone of the job's session
+     * @param session of the job
      * @param runs at least two
      * @param directory for its files
      */
-    SiteCluster(RunnableJob job, ZoneId zone, Collection<Path> inputs, int runs, Path directory) {
+    SiteCluster(RunnableJob job, Session session, Collection<Path> inputs, int runs, Path directory) {
         this.job = job;
-        this.zone = zone;
+        this.session = session;
         this.inputs = inputs;
         this.runs = runs;
         this.directory = directory;
@@ -79,12 +79,22 @@ final class SiteCluster {
         command.addAll(OPTIONS);
         command.addAll(List.of("-cp", System.getProperty("java.class.path")));
         command.add(SiteClusterProgram.class.getName());
-        command.addAll(List.of(usage.toString(), zone.getId()));
+        command.add(work(usage).toString());
+        return command;
+    }
+
+    private Path work(Path usage) throws IOException {
+        List<String> plans = new ArrayList<>();
         for (int run = 0; run < runs; run++) {
             Path file = directory.resolve("plan-%d.json".formatted(run));
-            command.add(Files.writeString(file, plan(results(run)).toString()).toString());
+            plans.add(Files.writeString(file, plan(results(run)).toString()).toString());
         }
-        return command;
+        Path work = directory.resolve("work.json");
+        JSON.writeValue(
+                work.toFile(),
+                new SiteClusterProgram.Work(
+                        session.zone().getId(), session.jars(), plans, usage.toString()));
+        return work;
     }
 
     private PlanJson plan(Path output) {

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.sun.management.OperatingSystemMXBean;
 import io.afterbay.command.CommandFailure;
 import io.afterbay.edge.plan.PlanJson;
+import io.afterbay.edge.plan.Session;
 import io.afterbay.edge.run.EmbeddedFlink;
 import io.afterbay.handover.Abandonment;
 import java.io.IOException;
@@ -17,14 +18,24 @@ import java.util.List;
 
 /**
  * The process of {@link SiteCluster}: runs plans, one behind the other, each on a MiniCluster of
- * Flink's. Its arguments are a file to write, a time zone, and files of plans. If its standard
- * input ends, it ends at once: a parent that is killed cannot forget that.
+ * Flink's. Its argument is a file with its {@link Work}. If its standard input ends, it ends at once: a parent that is killed cannot forget that.
  */
 public final class SiteClusterProgram {
+    private static final ObjectMapper JSON = new ObjectMapper();
     private static final OperatingSystemMXBean SYSTEM =
             ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class);
 
     private SiteClusterProgram() {}
+
+    /**
+     * What it has to do, as JSON.
+     *
+     * @param zone of the jobs' session
+     * @param jars of the session
+     * @param plans files of plans
+     * @param usage a file for the {@link Usage}
+     */
+    record Work(String zone, List<String> jars, List<String> plans, String usage) {}
 
     /**
      * What it writes, as JSON.
@@ -37,13 +48,14 @@ public final class SiteClusterProgram {
 
     public static void main(String[] args) throws IOException, InterruptedException {
         Abandonment.withInput();
-        ZoneId zone = ZoneId.of(args[1]);
+        Work work = JSON.readValue(Path.of(args[0]).toFile(), Work.class);
+        Session session = new Session(ZoneId.of(work.zone()), work.jars());
         long peakBytes = 0;
         List<Long> cpuMs = new ArrayList<>();
         try {
-            for (String plan : List.of(args).subList(2, args.length)) {
+            for (String plan : work.plans()) {
                 long before = SYSTEM.getProcessCpuTime();
-                EmbeddedFlink.run(PlanJson.parse(Files.readString(Path.of(plan))), zone);
+                EmbeddedFlink.run(PlanJson.parse(Files.readString(Path.of(plan))), session);
                 cpuMs.add(Duration.ofNanos(SYSTEM.getProcessCpuTime() - before).toMillis());
                 peakBytes = cpuMs.size() == 1 ? ownPeakBytes() : peakBytes;
             }
@@ -52,7 +64,7 @@ public final class SiteClusterProgram {
             System.err.println(CommandFailure.reason(e).replace('\n', ' '));
             System.exit(1);
         }
-        new ObjectMapper().writeValue(Path.of(args[0]).toFile(), new Usage(peakBytes, cpuMs));
+        JSON.writeValue(Path.of(work.usage()).toFile(), new Usage(peakBytes, cpuMs));
         // Threads of Flink's may be left.
         System.exit(0);
     }

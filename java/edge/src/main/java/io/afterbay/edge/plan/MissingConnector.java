@@ -13,6 +13,9 @@ final class MissingConnector {
     private static final String FOR_KAFKA =
             " (for Kafka, flink-sql-connector-kafka-5.0.0-2.2.jar of org.apache.flink on Maven Central)";
 
+    private static final String OR_FILES =
+            "; or put 'connector' = 'filesystem' with 'format' = 'json' in its place, as the sites' files stand for it anyway";
+
     private MissingConnector() {}
 
     /** Null if a failure has another reason. */
@@ -29,11 +32,9 @@ final class MissingConnector {
     private static String reason(String identifier, Planning planning) {
         String missing =
                 "there is no connector or format '%s' in Flink itself".formatted(identifier);
-        return planning.filesForKafka()
-                ? missing
-                        + "; put 'connector' = 'filesystem' with 'format' = 'json' in its place, as the sites' files stand for it anyway"
-                : missing
-                        + "; name the jar that has it, with --jar or with ADD JAR in the script"
-                        + (identifier.contains("kafka") ? FOR_KAFKA : "");
+        return missing
+                + "; name the jar that has it, with --jar or with ADD JAR in the script"
+                + (identifier.contains("kafka") ? FOR_KAFKA : "")
+                + (planning.filesForKafka() ? OR_FILES : "");
     }
 }

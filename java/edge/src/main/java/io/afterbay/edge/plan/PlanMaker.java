@@ -4,6 +4,7 @@ import io.afterbay.command.flink.sql.Script;
 import io.afterbay.command.flink.sql.ScriptException;
 import io.afterbay.command.flink.sql.Statement;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import org.apache.flink.table.api.EnvironmentSettings;
 import org.apache.flink.table.api.Schema;
@@ -28,6 +29,7 @@ import org.apache.flink.table.operations.StatementSetOperation;
 import org.apache.flink.table.operations.UseOperation;
 import org.apache.flink.table.operations.command.AddJarOperation;
 import org.apache.flink.table.operations.command.SetOperation;
+import org.apache.flink.table.operations.command.ShowJarsOperation;
 import org.apache.flink.table.operations.ddl.AlterOperation;
 import org.apache.flink.table.operations.ddl.CreateOperation;
 import org.apache.flink.table.operations.ddl.CreateTableOperation;
@@ -240,9 +242,18 @@ public final class PlanMaker {
                 new ScriptPlan(
                         statement,
                         kept,
-                        tables.getConfig().getLocalTimeZone(),
+                        new Session(tables.getConfig().getLocalTimeZone(), jars()),
                         times(kept),
                         List.of());
+    }
+
+    /** Those that were named, and those of functions that are used. */
+    private List<String> jars() {
+        List<String> jars = new ArrayList<>();
+        tables.executeInternal(new ShowJarsOperation())
+                .collect()
+                .forEachRemaining(row -> jars.add(String.valueOf(row.getField(0))));
+        return jars;
     }
 
     private @Nullable PlanJson times(PlanJson kept) {

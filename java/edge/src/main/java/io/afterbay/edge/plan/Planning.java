@@ -14,9 +14,6 @@ public record Planning(List<Path> jars, boolean filesForKafka) {
     /** With what Flink brings along. */
     public static final Planning AS_WRITTEN = new Planning(List.of(), false);
 
-    /** For a run in which sites' files stand for the table that is read. */
-    public static final Planning FOR_FILES = new Planning(List.of(), true);
-
     public Planning {
         jars = List.copyOf(jars);
     }

@@ -1,7 +1,6 @@
 package io.afterbay.edge.plan;
 
 import io.afterbay.command.flink.sql.Statement;
-import java.time.ZoneId;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -10,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param statement the INSERT or SELECT of which it is
  * @param plan what Flink made of it
- * @param zone the session's time zone, which a plan does not say everywhere it counts
+ * @param session in which it was planned, and in which it runs
  * @param times a plan that has the row's time for each row of the only table that is read; null if
  *     that has no watermark, or several are read
  * @param local columns of which no value is at two sites, each COLUMN or TABLE.COLUMN
@@ -18,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 public record ScriptPlan(
         Statement statement,
         PlanJson plan,
-        ZoneId zone,
+        Session session,
         @Nullable PlanJson times,
         List<String> local) {
     public ScriptPlan {
@@ -27,6 +26,6 @@ public record ScriptPlan(
 
     /** The same job, with these local columns instead of its own. */
     public ScriptPlan withLocal(List<String> columns) {
-        return new ScriptPlan(statement, plan, zone, times, columns);
+        return new ScriptPlan(statement, plan, session, times, columns);
     }
 }

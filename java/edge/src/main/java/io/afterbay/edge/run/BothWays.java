@@ -79,10 +79,10 @@ public final class BothWays {
         }
         progress.accept("the upper half on Flink");
         Path upperRows = directory.resolve("halves");
-        EmbeddedFlink.run(halves.upper(partitions(cut, sent), upperRows), script.zone());
+        EmbeddedFlink.run(halves.upper(partitions(cut, sent), upperRows), script.session());
         progress.accept("the whole job on Flink");
         Path wholeRows = directory.resolve("whole");
-        EmbeddedFlink.run(whole(plan, source, inputs.values(), wholeRows), script.zone());
+        EmbeddedFlink.run(whole(plan, source, inputs.values(), wholeRows), script.session());
         ResultRows inHalves = ResultRows.read(job.sink(), upperRows);
         return new Outcome(
                 ResultRows.read(job.sink(), wholeRows).difference(inHalves),

@@ -2,9 +2,8 @@ package io.afterbay.edge.run;
 
 import io.afterbay.command.CommandFailure;
 import io.afterbay.edge.plan.PlanJson;
+import io.afterbay.edge.plan.Session;
 import java.time.Duration;
-import java.time.ZoneId;
-import java.time.ZoneOffset;
 import java.util.concurrent.ExecutionException;
 import org.apache.flink.api.common.RuntimeExecutionMode;
 import org.apache.flink.configuration.Configuration;
@@ -16,6 +15,8 @@ import org.apache.flink.table.api.EnvironmentSettings;
 import org.apache.flink.table.api.PlanReference;
 import org.apache.flink.table.api.TableEnvironment;
 import org.apache.flink.table.api.TableException;
+import org.apache.flink.table.api.internal.TableEnvironmentInternal;
+import org.apache.flink.table.operations.command.AddJarOperation;
 
 /**
  * Runs plans on Flink, unmodified, in this process.
@@ -26,19 +27,15 @@ import org.apache.flink.table.api.TableException;
 public final class EmbeddedFlink {
     private EmbeddedFlink() {}
 
-    /** Runs a plan in the time zone UTC; returns when its job has ended. */
+    /** Runs a plan with what Flink brings along; returns when its job has ended. */
     public static void run(PlanJson plan) throws CommandFailure, InterruptedException {
-        run(plan, ZoneOffset.UTC);
+        run(plan, Session.DEFAULT);
     }
 
-    /**
-     * Runs a plan; returns when its job has ended.
-     *
-     * @param zone the session's, for what the plan does not say
-     */
-    public static void run(PlanJson plan, ZoneId zone) throws CommandFailure, InterruptedException {
+    /** Runs a plan; returns when its job has ended. */
+    public static void run(PlanJson plan, Session session) throws CommandFailure, InterruptedException {
         try {
-            environment(zone)
+            environment(session)
                     .loadPlan(PlanReference.fromJsonString(plan.toString()))
                     .execute()
                     .await();
@@ -49,7 +46,7 @@ public final class EmbeddedFlink {
         }
     }
 
-    private static TableEnvironment environment(ZoneId zone) {
+    private static TableEnvironment environment(Session session) {
         Configuration settings = new Configuration();
         settings.set(ExecutionOptions.RUNTIME_MODE, RuntimeExecutionMode.STREAMING);
         settings.set(CoreOptions.DEFAULT_PARALLELISM, 1);
@@ -58,7 +55,10 @@ public final class EmbeddedFlink {
         TableEnvironment tables =
                 TableEnvironment.create(
                         EnvironmentSettings.newInstance().withConfiguration(settings).build());
-        tables.getConfig().setLocalTimeZone(zone);
+        tables.getConfig().setLocalTimeZone(session.zone());
+        for (String jar : session.jars()) {
+            var unused = ((TableEnvironmentInternal) tables).executeInternal(new AddJarOperation(jar));
+        }
         return tables;
     }
 

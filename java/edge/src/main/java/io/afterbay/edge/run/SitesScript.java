@@ -51,7 +51,7 @@ public final class SitesScript {
         for (PlanTable source : plan.sources()) {
             plan = plan.withSource(source.name(), beside(file, source.options()));
         }
-        EmbeddedFlink.run(plan.withSinks(ResultsTableFactory.json(made)), script.zone());
+        EmbeddedFlink.run(plan.withSinks(ResultsTableFactory.json(made)), script.session());
         return split(file, new ResultsDirectory(made).rows(), made);
     }
 

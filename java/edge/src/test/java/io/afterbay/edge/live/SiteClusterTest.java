@@ -9,6 +9,7 @@ import io.afterbay.edge.lines.GrowingFile;
 import io.afterbay.edge.lines.LinesTableFactory;
 import io.afterbay.edge.plan.PlanJson;
 import io.afterbay.edge.plan.PlanMaker;
+import io.afterbay.edge.plan.Session;
 import io.afterbay.edge.run.ResultRows;
 import io.afterbay.edge.run.RunnableJob;
 import io.afterbay.edge.run.Tables;
@@ -39,7 +40,7 @@ class SiteClusterTest {
     @TempDir private Path directory;
 
     private SiteCluster cluster(RunnableJob job, List<Path> inputs) {
-        return new SiteCluster(job, ZoneOffset.UTC, inputs, 2, directory);
+        return new SiteCluster(job, Session.DEFAULT, inputs, 2, directory);
     }
 
     /** In each second one report with key 1 at each site, and one with key 2 at one of them. */
