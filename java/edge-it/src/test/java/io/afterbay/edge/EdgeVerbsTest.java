@@ -288,7 +288,7 @@ class EdgeVerbsTest {
         assertThat(rows).hasContent("2026-01-01 09:00:00.000");
     }
 
-    /** Neither of them is on the class path of Flink: not of the script, not of its sites'. */
+    /** Of a jar that is not on the class path; also where a script says what sites see. */
     @Test
     void functionsOfAJarRunInTheCloud() throws Exception {
         Path jar = jarWithFunction();
@@ -311,27 +311,24 @@ class EdgeVerbsTest {
                                 + "; SELECT 'a' AS edge_site, twice(k) AS k, time_s FROM r;");
         Path script = directory.resolve("job.sql");
         Path rows = directory.resolve("rows.csv");
-        List<String> run =
-                List.of("run", "" + script, "--sites", "" + sites, "--output", "" + rows);
-        for (String statements :
-                List.of(
-                        function + ";",
-                        "ADD JAR '%s'; %s;".formatted(jar, function),
-                        "%s USING JAR '%s';".formatted(function, jar))) {
-            Files.writeString(script, job.formatted(statements));
-            assertRows(rows, "4\n8\n", with(run, "--jar", "" + jar));
-        }
-        assertRows(rows, "4\n8\n", with(run, "--jar", "" + jar, "--link", "8mbit", "--play", "1s"));
-        assertWrong(ExitCode.FAILURE, "sites.sql, statement 2, line 4: ", run.toArray(String[]::new));
+        List<String> run = List.of("run", "" + script, "--output", "" + rows, "--sites");
+        Files.writeString(script, job.formatted(function + ";"));
+        assertRows(rows, "4\n8\n", with(run, "" + sites, "--jar", "" + jar));
+        assertWrong(ExitCode.FAILURE, "sites.sql, statement 3", with(run, "" + sites));
+        Files.copy(directory.resolve("seen.ndjson"), directory.resolve("a.ndjson"));
+        Files.delete(directory.resolve("seen.ndjson"));
+        Files.writeString(script, job.formatted("ADD JAR '%s'; %s;".formatted(jar, function)));
+        assertRows(rows, "2\n4\n", with(run, "" + directory));
+        Files.writeString(script, job.formatted("%s USING JAR '%s';".formatted(function, jar)));
+        assertRows(rows, "2\n4\n", with(run, "" + directory, "--link", "8mbit", "--play", "1s"));
     }
 
-    private static List<String> with(List<String> arguments, String... more) {
-        return Stream.concat(arguments.stream(), Stream.of(more)).toList();
+    private static String[] with(List<String> arguments, String... more) {
+        return Stream.concat(arguments.stream(), Stream.of(more)).toArray(String[]::new);
     }
 
-    private static void assertRows(Path rows, String expected, List<String> arguments)
-            throws Exception {
-        Answer answer = edge(arguments.toArray(String[]::new));
+    private static void assertRows(Path rows, String expected, String... arguments) {
+        Answer answer = edge(arguments);
         assertThat(answer.code()).as(answer.out() + answer.err()).isEqualTo(ExitCode.OK);
         assertThat(rows).hasContent(expected);
     }

@@ -45,7 +45,8 @@ final class SiteCluster {
      * @param runs at least two
      * @param directory for its files
      */
-    SiteCluster(RunnableJob job, Session session, Collection<Path> inputs, int runs, Path directory) {
+    SiteCluster(
+            RunnableJob job, Session session, Collection<Path> inputs, int runs, Path directory) {
         this.job = job;
         this.session = session;
         this.inputs = inputs;

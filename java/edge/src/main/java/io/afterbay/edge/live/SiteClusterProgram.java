@@ -18,7 +18,8 @@ import java.util.List;
 
 /**
  * The process of {@link SiteCluster}: runs plans, one behind the other, each on a MiniCluster of
- * Flink's. Its argument is a file with its {@link Work}. If its standard input ends, it ends at once: a parent that is killed cannot forget that.
+ * Flink's. Its argument is a file with its {@link Work}. If its standard input ends, it ends at
+ * once: a parent that is killed cannot forget that.
  */
 public final class SiteClusterProgram {
     private static final ObjectMapper JSON = new ObjectMapper();

@@ -33,7 +33,8 @@ public final class EmbeddedFlink {
     }
 
     /** Runs a plan; returns when its job has ended. */
-    public static void run(PlanJson plan, Session session) throws CommandFailure, InterruptedException {
+    public static void run(PlanJson plan, Session session)
+            throws CommandFailure, InterruptedException {
         try {
             environment(session)
                     .loadPlan(PlanReference.fromJsonString(plan.toString()))
@@ -57,7 +58,8 @@ public final class EmbeddedFlink {
                         EnvironmentSettings.newInstance().withConfiguration(settings).build());
         tables.getConfig().setLocalTimeZone(session.zone());
         for (String jar : session.jars()) {
-            var unused = ((TableEnvironmentInternal) tables).executeInternal(new AddJarOperation(jar));
+            var unused =
+                    ((TableEnvironmentInternal) tables).executeInternal(new AddJarOperation(jar));
         }
         return tables;
     }

@@ -93,7 +93,7 @@ class PlanMakerTest {
                 .extracting(PlanColumn::name)
                 .containsExactly("room", "n", "average", "closes");
         assertThat(plan.plan().toString()).contains("Asia/Tokyo");
-        assertThat(plan.zone()).isEqualTo(ZoneId.of("Asia/Tokyo"));
+        assertThat(plan.session().zone()).isEqualTo(ZoneId.of("Asia/Tokyo"));
     }
 
     /** Wherever it is made: the zone of the JVM is not in it. */
