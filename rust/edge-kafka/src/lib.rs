@@ -93,12 +93,7 @@ impl KafkaOutput {
     }
 
     fn config(&self) -> ClientConfig {
-        let mut config = ClientConfig::new();
-        config.set("bootstrap.servers", &self.bootstrap);
-        config.set("client.id", "afterbay-edge-gateway");
-        // Also of who only asks: brokers would make what is asked for, with settings of their own.
-        config.set("allow.auto.create.topics", "false");
-        config
+        config(&self.bootstrap)
     }
 
     fn progress(&self) -> String {
@@ -301,6 +296,40 @@ impl KafkaOutput {
         // It waits for all messages, and fails if one of them has failed.
         producer.commit_transaction(2 * PATIENCE).map_err(&failed)
     }
+}
+
+fn config(bootstrap: &str) -> ClientConfig {
+    let mut config = ClientConfig::new();
+    config.set("bootstrap.servers", bootstrap);
+    config.set("client.id", "afterbay-edge-gateway");
+    // Also of who only asks: brokers would make what is asked for, with settings of their own.
+    config.set("allow.auto.create.topics", "false");
+    config
+}
+
+/// Removes all topics whose names begin with a prefix, with the rows in them: what a gateway of that prefix, which has ended, has
+/// made. Returns their names.
+pub fn remove_topics(bootstrap: &str, prefix: &str) -> Result<Vec<String>> {
+    let failed = |error| GatewayError::Output(format!("Kafka at {bootstrap}: {error}"));
+    let admin: AdminClient<DefaultClientContext> = config(bootstrap).create().map_err(failed)?;
+    let told = admin.inner().fetch_metadata(None, PATIENCE).map_err(failed)?;
+    let names: Vec<String> = told.topics().iter().map(|topic| topic.name().to_owned()).collect();
+    let names: Vec<String> = names.into_iter().filter(|name| name.starts_with(prefix)).collect();
+    let asked: Vec<&str> = names.iter().map(String::as_str).collect();
+    if asked.is_empty() {
+        return Ok(names);
+    }
+    let options = AdminOptions::new().operation_timeout(Some(PATIENCE));
+    for result in block_on(admin.delete_topics(&asked, &options)).map_err(failed)? {
+        match result {
+            Ok(_) | Err((_, RDKafkaErrorCode::UnknownTopicOrPartition)) => {}
+            Err((name, code)) => {
+                let what = format!("Kafka at {bootstrap}: topic {name} cannot be removed: {code}");
+                return Err(GatewayError::Output(what));
+            }
+        }
+    }
+    Ok(names)
 }
 
 impl Output for KafkaOutput {

@@ -10,6 +10,7 @@ mod key;
 mod mqtt;
 mod select;
 mod status;
+mod topics;
 mod values;
 
 use std::io::Write;
@@ -74,6 +75,9 @@ enum Command {
     Key(key::KeyCommand),
     /// Makes a certificate for a gateway, signed by itself
     Certificate(certificate::CertificateArgs),
+    /// Makes and removes topics of Kafka
+    #[command(subcommand, hide = true)]
+    Topics(topics::TopicsCommand),
 }
 
 /// What went wrong, for people.
@@ -103,6 +107,7 @@ pub fn main() -> ExitCode {
         Command::Status(args) => status::run(&args),
         Command::Key(command) => key::run(&command),
         Command::Certificate(args) => certificate::run(&args),
+        Command::Topics(command) => topics::run(&command),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

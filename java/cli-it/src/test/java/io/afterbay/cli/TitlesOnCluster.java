@@ -9,6 +9,7 @@ import io.afterbay.replay.ReplayControl;
 import io.afterbay.replay.ReplayProgress;
 import io.afterbay.replay.merge.MergeFigures;
 import io.afterbay.testing.Await;
+import io.afterbay.testing.FlinkProcesses;
 import io.afterbay.testing.OwnJvm;
 import java.io.IOException;
 import java.io.UncheckedIOException;

@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.afterbay.command.ExitCode;
+import io.afterbay.edge.EdgeProcess.Answer;
 import io.afterbay.edge.program.EdgeProgram;
 import io.afterbay.testing.CityTrace;
-import io.afterbay.testing.OwnJvm;
 import io.afterbay.testing.Prerequisite;
 import io.afterbay.testing.RustPrograms;
 import io.afterbay.testing.TestForm;
@@ -24,13 +24,9 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.jar.JarEntry;
 import java.util.jar.JarOutputStream;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import java.util.zip.GZIPOutputStream;
 import javax.tools.ToolProvider;
-import org.apache.flink.connector.base.source.reader.SourceReaderBase;
-import org.apache.flink.connector.kafka.source.KafkaSource;
-import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -42,8 +38,6 @@ class EdgeVerbsTest {
     private static final String STREETS = EXAMPLE.resolve("streets.sql").toString();
 
     @TempDir Path directory;
-
-    private record Answer(int code, String out, String err) {}
 
     @BeforeAll
     static void program() {
@@ -131,16 +125,14 @@ class EdgeVerbsTest {
         String topics = Files.readString(Path.of(STREETS)).replaceAll("WITH \\([^)]*\\)", TOPIC);
         assertThat(topics.split("'kafka'", -1)).hasSize(3);
         Path script = Files.writeString(directory.resolve("topics.sql"), topics);
-        Answer without = withoutKafka("plan", script.toString());
+        Answer without = EdgeProcess.withoutKafka(directory, "plan", script.toString());
         assertThat(without.code()).as(without.out()).isEqualTo(ExitCode.FAILURE);
         assertThat(without.err()).contains("no connector or format 'kafka'", "--jar");
         Path kept = directory.resolve("plan.json");
         List<String> arguments =
                 new ArrayList<>(List.of("plan", script.toString(), "--json", "--keep", "" + kept));
-        for (Path jar : kafkaJars()) {
-            arguments.addAll(List.of("--jar", jar.toString()));
-        }
-        Answer answer = withoutKafka(arguments.toArray(String[]::new));
+        arguments.addAll(EdgeProcess.kafkaJars());
+        Answer answer = EdgeProcess.withoutKafka(directory, arguments.toArray(String[]::new));
         assertThat(answer.code()).as(answer.err()).isEqualTo(ExitCode.OK);
         JsonNode pipeline = new ObjectMapper().readTree(answer.out()).path("pipelines").path(0);
         assertThat(pipeline.path("rows").asText()).isEqualTo("partial");
@@ -150,44 +142,6 @@ class EdgeVerbsTest {
     private static final String TOPIC =
             "WITH ('connector' = 'kafka', 'topic' = 'streets', 'format' = 'json',"
                     + " 'properties.bootstrap.servers' = 'kafka:9092')";
-
-    /** All that the connector consists of. */
-    private static List<Path> kafkaJars() throws Exception {
-        List<Path> jars = new ArrayList<>();
-        for (Class<?> one :
-                List.of(KafkaSource.class, KafkaConsumer.class, SourceReaderBase.class)) {
-            jars.add(Path.of(one.getProtectionDomain().getCodeSource().getLocation().toURI()));
-        }
-        return jars;
-    }
-
-    private Answer withoutKafka(String... arguments) throws Exception {
-        List<String> command =
-                new ArrayList<>(
-                        OwnJvm.command(
-                                Edge.class.getName(),
-                                "-D"
-                                        + EdgeProgram.PROPERTY
-                                        + "="
-                                        + RustPrograms.path("afterbay-edge")));
-        List<Path> kafka = kafkaJars();
-        int classPath = command.indexOf("-cp") + 1;
-        command.set(
-                classPath,
-                Stream.of(command.get(classPath).split(File.pathSeparator, -1))
-                        .filter(place -> !kafka.contains(Path.of(place)))
-                        .collect(Collectors.joining(File.pathSeparator)));
-        command.addAll(List.of(arguments));
-        Path out = directory.resolve("out.txt");
-        Path err = directory.resolve("err.txt");
-        Process process =
-                new ProcessBuilder(command)
-                        .redirectOutput(out.toFile())
-                        .redirectError(err.toFile())
-                        .start();
-        int code = process.waitFor();
-        return new Answer(code, Files.readString(out), Files.readString(err));
-    }
 
     /** As an app, over links that break: what its sites see comes from a script beside it. */
     @Test
@@ -425,6 +379,18 @@ class EdgeVerbsTest {
                 "--mqtt",
                 "--publish",
                 "t");
+        assertWrong(ExitCode.USAGE, "give --bootstrap HOST:PORT", "run", STREETS, "--on", "a:8081");
+        assertWrong(
+                ExitCode.USAGE, "'kafka' is no HOST:PORT", "run", STREETS, "--bootstrap", "kafka");
+        assertWrong(
+                ExitCode.USAGE,
+                "'flink' is no HOST:PORT",
+                "run",
+                STREETS,
+                "--bootstrap",
+                "kafka:9092",
+                "--on",
+                "flink");
         assertWrong(ExitCode.USAGE, "--sequence COLUMN", "run", STREETS, "--mqtt", "--by", "car");
         assertWrong(ExitCode.FAILURE, "app.toml: no such file", "plan", directory.toString());
         assertWrong(

@@ -44,7 +44,7 @@ import picocli.CommandLine.TypeConversionException;
                     + " one on an embedded Flink; run the whole job there, too, and say whether rows are"
                     + " equal and how many bytes would have gone over the link.",
             "",
-            "With --link or --mqtt, run it live: a program at each site, a gateway in front of Flink, slow links between"
+            "With --link, --mqtt or --bootstrap, run it live: a program at each site, a gateway in front of Flink, slow links between"
                     + " them, and for the whole job links of the same kind for all that the sites see.",
             "",
             "Files have a JSON object on each line, with the columns of the script's source table; they"
@@ -61,6 +61,8 @@ import picocli.CommandLine.TypeConversionException;
             "  ./afterbay edge run examples/edge-traffic --mqtt --sequence time_s --by car --kill agent",
             "  ./afterbay edge run my-job.sql --sites /data/sites --local room --mqtt --publish rooms/final",
             "  ./afterbay edge run my-job.sql --sites /data/sites --link 8mbit --round-trip 80ms",
+            "  ./afterbay edge run my-job.sql --sites /data/sites --bootstrap kafka:9092 --on flink:8081 \\",
+            "      --jar flink-sql-connector-kafka-5.0.0-2.2.jar",
             "  ./afterbay edge run my-job.sql --site a=a.ndjson --site b=b.ndjson --output rows.csv",
             "",
             "Exit codes: 0 rows are equal; 1 they are not, or something failed; 2 wrong options."

@@ -78,7 +78,8 @@ final class JobArguments {
                 throw new CommandFailure("--jar " + jar + ": no file that can be read");
             }
         }
-        return new Planning(jars, filesForKafka);
+        return new Planning(
+                jars.stream().map(jar -> jar.toAbsolutePath().toString()).toList(), filesForKafka);
     }
 
     private ScriptPlan declared(CommandLine command, Planning planning)

@@ -7,6 +7,7 @@ import io.afterbay.edge.live.LiveOptions;
 import io.afterbay.edge.live.LiveOptions.Victim;
 import io.afterbay.edge.live.LiveOptions.WholeWay;
 import io.afterbay.edge.mqtt.BrokerAddress;
+import io.afterbay.edge.run.FlinkCluster;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -14,6 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Stack;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
@@ -30,6 +32,8 @@ final class LiveArguments {
     private static final String OWN_BROKER = "mosquitto";
     private static final long USUAL_LINK = 8_000_000;
     private static final int TOPIC_BYTES_MAX = 65_535;
+    private static final Pattern BROKERS =
+            Pattern.compile("[^\\s,]+:\\d{1,5}(,[^\\s,]+:\\d{1,5})*");
 
     @Option(
             names = "--link",
@@ -118,6 +122,25 @@ final class LiveArguments {
     private @Nullable String publish;
 
     @Option(
+            names = "--bootstrap",
+            paramLabel = "HOST:PORT",
+            description = {
+                "Run it live, through your own Kafka: the gateway writes a topic there, and when all"
+                        + " has come, Flink reads it with Kafka's connector, which --jar names. The"
+                        + " run's topics, afterbay-run-…, are removed at its end."
+            })
+    private @Nullable String bootstrap;
+
+    @Option(
+            names = "--on",
+            paramLabel = "HOST:PORT",
+            description = {
+                "With --bootstrap: the upper half runs on your own Flink cluster, at the REST address of"
+                        + " its JobManager. It reaches Kafka by the same addresses."
+            })
+    private @Nullable String on;
+
+    @Option(
             names = "--whole",
             hidden = true,
             converter = WholeWayName.class,
@@ -178,7 +201,8 @@ final class LiveArguments {
      */
     @Nullable LiveOptions options(CommandLine command) {
         LiveOptions.Messages messages = messages(command);
-        if (Stream.of(link, messages, roundTrip, play, outage, kill, whole)
+        LiveOptions.Cloud cloud = cloud(command);
+        if (Stream.of(link, messages, roundTrip, play, outage, kill, whole, cloud)
                 .allMatch(Objects::isNull)) {
             return null;
         }
@@ -194,7 +218,36 @@ final class LiveArguments {
                 outage == null ? Duration.ZERO : outage,
                 kill,
                 whole == null ? WholeWay.STREAM : whole,
-                messages);
+                messages,
+                cloud);
+    }
+
+    private LiveOptions.@Nullable Cloud cloud(CommandLine command) {
+        if (bootstrap == null) {
+            if (on != null) {
+                throw new ParameterException(
+                        command,
+                        "--on %s: a cluster reads what sites send from Kafka: give --bootstrap HOST:PORT"
+                                .formatted(on));
+            }
+            return null;
+        }
+        if (!BROKERS.matcher(bootstrap).matches()) {
+            throw new ParameterException(
+                    command,
+                    "--bootstrap: '%s' is no HOST:PORT, for example localhost:9092"
+                            .formatted(bootstrap));
+        }
+        if (publish != null) {
+            throw new ParameterException(
+                    command,
+                    "--publish is compared with files of the gateway: run it without --bootstrap");
+        }
+        try {
+            return new LiveOptions.Cloud(bootstrap, on == null ? null : FlinkCluster.parse(on));
+        } catch (IllegalArgumentException e) {
+            throw new ParameterException(command, "--on: " + e.getMessage(), e);
+        }
     }
 
     private LiveOptions.@Nullable Messages messages(CommandLine command) {

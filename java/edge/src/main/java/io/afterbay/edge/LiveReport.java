@@ -12,6 +12,7 @@ import io.afterbay.edge.live.LiveOutcome.MiniCluster;
 import io.afterbay.edge.live.LiveOutcome.Producers;
 import io.afterbay.edge.live.LiveOutcome.Published;
 import io.afterbay.edge.live.LiveOutcome.Way;
+import io.afterbay.edge.run.FlinkCluster;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -78,7 +79,16 @@ final class LiveReport {
                 : String.format(Locale.ROOT, "   %.3fx", outcome.ratio());
     }
 
-    private static List<String> ages(@Nullable Ages halves, @Nullable Ages whole) {
+    private List<String> ages(@Nullable Ages halves, @Nullable Ages whole) {
+        LiveOptions.Cloud cloud = options.cloud();
+        if (cloud != null) {
+            FlinkCluster cluster = cloud.cluster();
+            return List.of(
+                    "through a topic at %s, which Flink %s has read when all had come; ages are not known"
+                            .formatted(
+                                    cloud.bootstrap(),
+                                    cluster == null ? "in this process" : "at " + cluster));
+        }
         if (halves == null || whole == null) {
             return List.of("age of results: not known, since sites make no watermarks");
         }
@@ -199,6 +209,11 @@ final class LiveReport {
                 .put("round_trip_ms", options.link().roundTrip().toMillis())
                 .put("play_ms", options.play().toMillis())
                 .put("outage_ms", options.outage().toMillis());
+        LiveOptions.Cloud cloud = options.cloud();
+        if (cloud != null) {
+            report.put("bootstrap", cloud.bootstrap())
+                    .put("on", cloud.cluster() == null ? null : cloud.cluster().toString());
+        }
         for (Map.Entry<String, Way> way :
                 Map.of("halves", outcome.halves(), "whole", outcome.whole()).entrySet()) {
             way(report.putObject(way.getKey()), way.getValue());

@@ -2,6 +2,11 @@ package io.afterbay.edge.live;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.afterbay.command.ExitCode;
+import io.afterbay.edge.EdgeProcess;
+import io.afterbay.edge.EdgeProcess.Answer;
 import io.afterbay.edge.lines.GrowingFile;
 import io.afterbay.edge.link.LinkShape;
 import io.afterbay.edge.live.LiveOptions.WholeWay;
@@ -13,9 +18,16 @@ import io.afterbay.edge.run.ResultRows;
 import io.afterbay.edge.run.RunnableJob;
 import io.afterbay.edge.run.Tables;
 import io.afterbay.testing.Await;
+import io.afterbay.testing.FlinkProcesses;
+import io.afterbay.testing.OwnJvm;
 import io.afterbay.testing.RustPrograms;
+import io.afterbay.testing.TestForm;
 import java.io.File;
 import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -154,6 +166,90 @@ class TopicRunTest {
                             .withSinks(Tables.json(directory.resolve("control"))));
             assertThat(rows(job, "control")).isNotEmpty().isNotEqualTo(expected());
         }
+    }
+
+    /**
+     * As its user types it, with a broker and a cluster of the user's, on which there is nothing of
+     * ours and no Kafka. A gateway is killed on the way, too, before Flink in the verb's own
+     * process reads.
+     */
+    @Test
+    void aJobRunsOnTheKafkaAndTheFlinkOfItsUser() throws Exception {
+        for (int site = 0; site < SITES; site++) {
+            see(site, 0, MINUTE_S);
+        }
+        Path job = Files.writeString(directory.resolve("job.sql"), JOB);
+        Path rows = directory.resolve("rows.csv");
+        try (SupervisedProgram broker = startBroker();
+                FlinkProcesses flink =
+                        new FlinkProcesses(directory.resolve("flink"), flinksOwnClassPath())) {
+            flink.startTaskManager("tm");
+            String bootstrap = broker.firstLine().strip();
+            List<String> run = new ArrayList<>(List.of("run", job.toString(), "--play", "1s"));
+            run.addAll(List.of("--sites", directory.toString(), "--bootstrap", bootstrap));
+            Answer none = EdgeProcess.withoutKafka(directory, run.toArray(String[]::new));
+            assertThat(none.code()).as(none.out() + none.err()).isEqualTo(ExitCode.FAILURE);
+            assertThat(none.err())
+                    .contains(
+                            "--bootstrap " + bootstrap, "no connector or format 'kafka'", "--jar");
+
+            run.addAll(EdgeProcess.kafkaJars());
+            run.addAll(List.of("--output", rows.toString()));
+            awaitCluster(flink);
+            run.addAll(List.of("--kill", "gateway"));
+            if (TestForm.IS_LONG) {
+                assertRuns(run, rows, bootstrap, flink);
+            }
+            run.addAll(List.of("--on", flink.address()));
+            assertRuns(run, rows, bootstrap, flink);
+            assertThat(told(flink, "/jobs/overview").findValuesAsText("state"))
+                    .containsExactly("FINISHED");
+            try (Admin admin = Admin.create(Map.of("bootstrap.servers", bootstrap))) {
+                assertThat(admin.listTopics().names().get())
+                        .noneMatch(topic -> topic.startsWith("afterbay-"));
+            }
+        }
+    }
+
+    private void assertRuns(List<String> run, Path rows, String bootstrap, FlinkProcesses flink)
+            throws Exception {
+        Files.deleteIfExists(rows);
+        Answer answer = EdgeProcess.withoutKafka(directory, run.toArray(String[]::new));
+        assertThat(answer.code())
+                .as(answer.out() + answer.err() + flink.tails())
+                .isEqualTo(ExitCode.OK);
+        assertThat(answer.out())
+                .contains("rows equal: 30\n", "a topic at " + bootstrap, "the gateway 1 times");
+        assertThat(Files.readAllLines(rows)).isEqualTo(expected());
+    }
+
+    /** Without our modules, and without the connector of Kafka. */
+    private static String flinksOwnClassPath() throws Exception {
+        List<Path> kafka = EdgeProcess.connector();
+        Path modules = Path.of("..").toRealPath();
+        return OwnJvm.classPathWithout(place -> place.startsWith(modules) || kafka.contains(place));
+    }
+
+    private static void awaitCluster(FlinkProcesses flink) throws Exception {
+        Await.until(
+                "a free slot",
+                () -> {
+                    try {
+                        return told(flink, "/overview").path("slots-available").asInt() > 0;
+                    } catch (IOException e) {
+                        return false; // not yet
+                    }
+                });
+    }
+
+    private static JsonNode told(FlinkProcesses flink, String path) throws Exception {
+        URI address = URI.create("http://%s%s".formatted(flink.address(), path));
+        HttpResponse<String> answer =
+                HttpClient.newHttpClient()
+                        .send(
+                                HttpRequest.newBuilder(address).build(),
+                                HttpResponse.BodyHandlers.ofString());
+        return new ObjectMapper().readTree(answer.body());
     }
 
     private List<String> rows(RunnableJob job, String folder) throws IOException {

@@ -7,7 +7,7 @@ import io.afterbay.command.CommandFailure;
 import io.afterbay.edge.link.LinkShape;
 import io.afterbay.edge.live.LiveOptions.WholeWay;
 import io.afterbay.edge.plan.PlanMaker;
-import io.afterbay.edge.plan.Session;
+import io.afterbay.edge.run.EmbeddedFlink;
 import io.afterbay.edge.run.ResultRows;
 import io.afterbay.edge.run.RunnableJob;
 import io.afterbay.testing.Await;
@@ -127,7 +127,7 @@ class ProducersFeedTest {
 
     private LiveStage stage() throws IOException {
         return new LiveStage(
-                Session.DEFAULT,
+                EmbeddedFlink::run,
                 timeline(),
                 inputs,
                 OPTIONS,

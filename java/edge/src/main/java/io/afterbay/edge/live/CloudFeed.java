@@ -10,6 +10,11 @@ interface CloudFeed extends AutoCloseable {
     /** For the progress. */
     String name();
 
+    /** Whether Flink begins to read when all of the sites has arrived; else it does before. */
+    default boolean isReadAtEnd() {
+        return false;
+    }
+
     /**
      * What Flink runs.
      *

@@ -1,14 +1,11 @@
 package io.afterbay.edge.live;
 
 import io.afterbay.command.CommandFailure;
-import io.afterbay.edge.lines.GrowingFile;
-import io.afterbay.edge.lines.LinesTableFactory;
 import io.afterbay.edge.lines.ResultsTableFactory;
 import io.afterbay.edge.plan.PlanJson;
 import io.afterbay.edge.program.EdgeProgram;
 import io.afterbay.edge.program.PlanCut;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -25,17 +22,21 @@ import org.jspecify.annotations.Nullable;
 final class HalvesFeed implements CloudFeed {
     private final SitePrograms programs;
     private final PlanCut cut;
-    private final Collection<String> sites;
     private final LiveOptions options;
-    private final Path output;
+    private final GatewayOutput output;
     private final SupervisedProgram gateway;
     private @Nullable SiteMessages messages;
     private final Map<String, SupervisedProgram> agents = new LinkedHashMap<>();
     private boolean killed;
 
+    /**
+     * @param output of the gateway
+     * @param directory for files of theirs
+     */
     HalvesFeed(
             EdgeProgram program,
             PlanCut cut,
+            GatewayOutput output,
             Collection<String> sites,
             Path seen,
             LinkTrouble links,
@@ -44,11 +45,10 @@ final class HalvesFeed implements CloudFeed {
             throws CommandFailure, IOException, InterruptedException {
         this.programs = new SitePrograms(program, sites, directory);
         this.cut = cut;
-        this.sites = sites;
         this.options = options;
-        this.output = directory.resolve("output");
+        this.output = output;
         LiveOptions.Messages through = options.messages();
-        this.gateway = startGateway();
+        this.gateway = programs.startGateway(output.arguments());
         try {
             messages = through == null ? null : new SiteMessages(through, sites, directory);
             gateway.firstLine();
@@ -63,15 +63,6 @@ final class HalvesFeed implements CloudFeed {
             close();
             throw e;
         }
-    }
-
-    private SupervisedProgram startGateway() throws IOException {
-        return programs.startGateway(
-                List.of(
-                        "--output",
-                        output.toString(),
-                        "--partitions",
-                        cut.sitesMakeWatermarks() ? "1" : "each"));
     }
 
     private SupervisedProgram startAgent(String site, Path seen, int port) throws IOException {
@@ -90,29 +81,12 @@ final class HalvesFeed implements CloudFeed {
 
     @Override
     public PlanJson job(Path results) {
-        List<Map<String, String>> places = new ArrayList<>();
-        for (int partition = 0; partition < partitions(); partition++) {
-            Path file = partition(partition);
-            places.add(
-                    LinesTableFactory.json(
-                            new GrowingFile(file, Path.of(withoutEnding(file) + ".committed"))));
-        }
-        return cut.upper()
-                .withPartitions(cut.table(), places)
-                .withSinks(ResultsTableFactory.json(results));
+        return output.upper().withSinks(ResultsTableFactory.json(results));
     }
 
-    private int partitions() {
-        return cut.sitesMakeWatermarks() ? 1 : sites.size();
-    }
-
-    private Path partition(int number) {
-        return output.resolve(cut.table()).resolve("%05d.ndjson".formatted(number));
-    }
-
-    private static String withoutEnding(Path file) {
-        String path = file.toString();
-        return path.substring(0, path.lastIndexOf('.'));
+    @Override
+    public boolean isReadAtEnd() {
+        return output.isReadAtEnd();
     }
 
     @Override
@@ -143,15 +117,10 @@ final class HalvesFeed implements CloudFeed {
         return agents.values().iterator().next();
     }
 
-    /** When the gateway has ended, all of its files counts. */
     @Override
     public void finish() throws CommandFailure, IOException, InterruptedException {
         gateway.stop();
-        for (int partition = 0; partition < partitions(); partition++) {
-            Path file = partition(partition);
-            Files.createDirectories(file.getParent());
-            Files.createFile(GrowingFile.endOf(file));
-        }
+        output.end();
     }
 
     LiveOutcome.Agents usage() {
@@ -177,11 +146,7 @@ final class HalvesFeed implements CloudFeed {
      */
     LiveOutcome.@Nullable Published published()
             throws CommandFailure, IOException, InterruptedException {
-        List<Path> files = new ArrayList<>();
-        for (int partition = 0; partition < partitions(); partition++) {
-            files.add(partition(partition));
-        }
-        return messages == null ? null : messages.published(files);
+        return messages == null ? null : messages.published(output.files());
     }
 
     @Override

@@ -2,6 +2,7 @@ package io.afterbay.edge.live;
 
 import io.afterbay.edge.link.LinkShape;
 import io.afterbay.edge.mqtt.BrokerAddress;
+import io.afterbay.edge.run.FlinkCluster;
 import java.nio.file.Path;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
@@ -15,6 +16,7 @@ import org.jspecify.annotations.Nullable;
  * @param kill which program is killed at half of the play; null for none
  * @param whole how the whole job gets what the sites see
  * @param messages how agents get it through a broker; null if they read files
+ * @param cloud of the user, for the job in halves; null for files and Flink on this machine
  */
 public record LiveOptions(
         LinkShape link,
@@ -22,7 +24,19 @@ public record LiveOptions(
         Duration outage,
         @Nullable Victim kill,
         WholeWay whole,
-        @Nullable Messages messages) {
+        @Nullable Messages messages,
+        @Nullable Cloud cloud) {
+    /** With files and Flink on this machine. */
+    public LiveOptions(
+            LinkShape link,
+            Duration play,
+            Duration outage,
+            @Nullable Victim kill,
+            WholeWay whole,
+            @Nullable Messages messages) {
+        this(link, play, outage, kill, whole, messages, null);
+    }
+
     /** With agents that read files. */
     public LiveOptions(
             LinkShape link, Duration play, Duration outage, @Nullable Victim kill, WholeWay whole) {
@@ -50,6 +64,14 @@ public record LiveOptions(
         AGENT,
         GATEWAY
     }
+
+    /**
+     * Programs of the user.
+     *
+     * @param bootstrap HOST:PORT of Kafka's brokers, with commas between
+     * @param cluster of Flink, which runs the upper half; null for Flink in this process
+     */
+    public record Cloud(String bootstrap, @Nullable FlinkCluster cluster) {}
 
     /**
      * What sites see, as messages of MQTT.

@@ -6,6 +6,8 @@ import io.afterbay.edge.plan.PlanJson;
 import io.afterbay.edge.plan.ScriptPlan;
 import io.afterbay.edge.program.EdgeProgram;
 import io.afterbay.edge.program.PlanCut;
+import io.afterbay.edge.run.EmbeddedFlink;
+import io.afterbay.edge.run.FlinkCluster;
 import io.afterbay.edge.run.ResultRows;
 import io.afterbay.edge.run.RunnableJob;
 import io.afterbay.edge.run.Tables;
@@ -26,6 +28,8 @@ import org.jspecify.annotations.Nullable;
  *            site b ── agent ─────┴─ gateway ── upper half on Flink ── rows, when
  *
  *   or       site a ── publisher ── broker ── agent ── …
+ *
+ *   or       … ── gateway ── topic ── upper half on Flink, when all has come ── rows
  *
  *   whole    site a ── shipper ───┐
  *            site b ── shipper ───┴─ receiver ─ the job on Flink ───── rows, when
@@ -72,31 +76,16 @@ public final class LiveRun {
         PlanJson plan = asFiles(job.source().name(), job.plan());
         PlanCut cut = program.cut(plan, script.local(), directory("cut"));
         checkPublished(cut);
-        LiveStage halves = stage("halves", script, timeline, inputs);
-        LiveOutcome.Way inHalves;
-        LiveOutcome.Agents agents;
-        LiveOutcome.@Nullable Messages messages;
-        LiveOutcome.@Nullable Published published;
-        try (LinkTrouble links = new LinkTrouble(options.play(), options.outage());
-                HalvesFeed feed =
-                        new HalvesFeed(
-                                program,
-                                cut,
-                                inputs.keySet(),
-                                halves.seen(),
-                                links,
-                                options,
-                                directory("halves/edge"))) {
-            inHalves = halves.run(feed, links);
-            agents = feed.usage();
-            messages = feed.messages();
-            published = feed.published();
-        }
+        LiveOptions.Cloud cloud = options.cloud();
+        Halves halves =
+                cloud == null
+                        ? throughFiles(cut, script, timeline, inputs)
+                        : throughTopics(cloud, cut, plan, job, script, timeline, inputs);
         Whole whole =
                 options.whole() == WholeWay.MINI_CLUSTER
                         ? onSiteCluster(job, script, inputs)
                         : behindLinks(kafka, job, script, timeline, inputs);
-        ResultRows rows = ResultRows.read(job.sink(), halves.results().directory());
+        ResultRows rows = ResultRows.read(job.sink(), halves.results);
         return new LiveOutcome(
                 ResultRows.read(job.sink(), whole.results).difference(rows),
                 rows,
@@ -105,13 +94,97 @@ public final class LiveRun {
                 bytes(inputs),
                 cut.sent(),
                 timeline.isEventTime() ? timeline.speed(options.play()) : null,
-                inHalves,
+                halves.way,
                 whole.way,
-                agents,
-                messages,
-                published,
+                halves.agents,
+                halves.messages,
+                halves.published,
                 whole.producers,
                 whole.cluster);
+    }
+
+    /** What came out of the job in halves. */
+    private record Halves(
+            LiveOutcome.Way way,
+            Path results,
+            LiveOutcome.Agents agents,
+            LiveOutcome.@Nullable Messages messages,
+            LiveOutcome.@Nullable Published published) {}
+
+    private Halves throughFiles(
+            PlanCut cut, ScriptPlan script, Timeline timeline, Map<String, Path> inputs)
+            throws CommandFailure, IOException, InterruptedException {
+        GatewayFiles files =
+                new GatewayFiles(cut, inputs.size(), directory("halves/edge").resolve("output"));
+        return halves(cut, files, stage("halves", embedded(script), timeline, inputs), inputs);
+    }
+
+    private Halves throughTopics(
+            LiveOptions.Cloud cloud,
+            PlanCut cut,
+            PlanJson plan,
+            RunnableJob job,
+            ScriptPlan script,
+            Timeline timeline,
+            Map<String, Path> inputs)
+            throws CommandFailure, IOException, InterruptedException {
+        if (!cut.sitesMakeWatermarks()) {
+            throw new CommandFailure(
+                    "--bootstrap: sites make no watermarks for this job ('./afterbay edge plan' says"
+                            + " why), so each of them would need a partition of its own; run it"
+                            + " without --bootstrap");
+        }
+        FlinkCluster cluster = cloud.cluster();
+        if (cluster != null) {
+            cluster.check();
+        }
+        Path results = directory("halves/results");
+        try (RunTopics topics = new RunTopics(program, cloud.bootstrap(), directory("halves"))) {
+            PlanJson copy = topics.copy(job.sink(), script.session(), results);
+            topics.makeResults();
+            LiveStage.FlinkRun flinkRun =
+                    cluster == null
+                            ? embedded(script)
+                            : upper -> {
+                                cluster.run(upper.withSinks(topics.results()), script.session());
+                                EmbeddedFlink.run(copy, script.session());
+                            };
+            PlanCut throughTopic =
+                    program.cut(plan, script.local(), topics.source(cut.table()), directory("cut"));
+            return halves(
+                    throughTopic,
+                    new GatewayTopic(throughTopic, topics),
+                    stage("halves", flinkRun, timeline, inputs),
+                    inputs);
+        }
+    }
+
+    private Halves halves(
+            PlanCut cut, GatewayOutput output, LiveStage stage, Map<String, Path> inputs)
+            throws CommandFailure, IOException, InterruptedException {
+        try (LinkTrouble links = new LinkTrouble(options.play(), options.outage());
+                HalvesFeed feed =
+                        new HalvesFeed(
+                                program,
+                                cut,
+                                output,
+                                inputs.keySet(),
+                                stage.seen(),
+                                links,
+                                options,
+                                directory("halves/edge"))) {
+            LiveOutcome.Way way = stage.run(feed, links);
+            return new Halves(
+                    way,
+                    stage.results().directory(),
+                    feed.usage(),
+                    feed.messages(),
+                    feed.published());
+        }
+    }
+
+    private static LiveStage.FlinkRun embedded(ScriptPlan script) {
+        return plan -> EmbeddedFlink.run(plan, script.session());
     }
 
     /** Parts are of no use to who lives at a site. */
@@ -142,7 +215,7 @@ public final class LiveRun {
             Timeline timeline,
             Map<String, Path> inputs)
             throws CommandFailure, IOException, InterruptedException {
-        LiveStage stage = stage("whole", script, timeline, inputs);
+        LiveStage stage = stage("whole", embedded(script), timeline, inputs);
         try (LinkTrouble links = new LinkTrouble(options.play(), options.outage());
                 CloudFeed feed = wholeFeed(kafka, job, timeline, stage.seen(), links)) {
             LiveOutcome.Way way = stage.run(feed, links);
@@ -167,10 +240,10 @@ public final class LiveRun {
     }
 
     private LiveStage stage(
-            String name, ScriptPlan script, Timeline timeline, Map<String, Path> inputs)
+            String name, LiveStage.FlinkRun flinkRun, Timeline timeline, Map<String, Path> inputs)
             throws IOException {
         return new LiveStage(
-                script.session(), timeline, inputs, options, directory.resolve(name), progress);
+                flinkRun, timeline, inputs, options, directory.resolve(name), progress);
     }
 
     private CloudFeed wholeFeed(

@@ -4,14 +4,13 @@ import io.afterbay.command.CommandFailure;
 import io.afterbay.edge.lines.ResultsDirectory;
 import io.afterbay.edge.lines.ResultsDirectory.Complete;
 import io.afterbay.edge.plan.PlanJson;
-import io.afterbay.edge.plan.Session;
-import io.afterbay.edge.run.EmbeddedFlink;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -26,7 +25,7 @@ final class LiveStage {
     private static final long STEP_MS = 10;
     private static final Duration START_PATIENCE = Duration.ofMinutes(2);
 
-    private final Session session;
+    private final FlinkRun flinkRun;
     private final Timeline timeline;
     private final Map<String, Path> inputs;
     private final LiveOptions options;
@@ -35,20 +34,26 @@ final class LiveStage {
     private final ResultsDirectory results;
     private long startedMs;
 
+    /** Where a job runs. */
+    interface FlinkRun {
+        /** Returns when the job of a plan has ended. */
+        void run(PlanJson plan) throws CommandFailure, InterruptedException;
+    }
+
     /**
-     * @param session of the job
+     * @param flinkRun runs the job
      * @param inputs what each site sees, by name
      * @param directory of its own, which need not be there
      */
     LiveStage(
-            Session session,
+            FlinkRun flinkRun,
             Timeline timeline,
             Map<String, Path> inputs,
             LiveOptions options,
             Path directory,
             Consumer<String> progress)
             throws IOException {
-        this.session = session;
+        this.flinkRun = flinkRun;
         this.timeline = timeline;
         this.inputs = inputs;
         this.options = options;
@@ -71,24 +76,33 @@ final class LiveStage {
 
     LiveOutcome.Way run(CloudFeed feed, LinkTrouble links)
             throws CommandFailure, IOException, InterruptedException {
-        progress.accept(feed.name() + ": Flink starts");
         ExecutorService executor = Executors.newSingleThreadExecutor();
         try (Play play = new Play(timeline, inputs, seen, timeline.speed(options.play()))) {
             PlanJson plan = feed.job(results.directory());
-            Future<?> flink =
-                    executor.submit(
-                            () -> {
-                                EmbeddedFlink.run(plan, session);
-                                return null;
-                            });
-            awaitStart(flink, play);
+            Future<?> flink = new CompletableFuture<>();
+            if (!feed.isReadAtEnd()) {
+                flink = start(plan, feed, executor);
+                awaitStart(flink, play);
+            }
             carry(feed, links, play, flink);
             feed.finish();
+            if (feed.isReadAtEnd()) {
+                flink = start(plan, feed, executor);
+            }
             await(flink);
-            return outcome(links, play);
+            return outcome(links, play, feed.isReadAtEnd());
         } finally {
             executor.shutdownNow();
         }
+    }
+
+    private Future<?> start(PlanJson plan, CloudFeed feed, ExecutorService executor) {
+        progress.accept(feed.name() + ": Flink starts");
+        return executor.submit(
+                () -> {
+                    flinkRun.run(plan);
+                    return null;
+                });
     }
 
     /** What happens before Flink is there would be old from the beginning. */
@@ -151,13 +165,14 @@ final class LiveStage {
         }
     }
 
-    private LiveOutcome.Way outcome(LinkTrouble links, Play play) throws IOException {
+    private LiveOutcome.Way outcome(LinkTrouble links, Play play, boolean isReadAtEnd)
+            throws IOException {
         Duration took = Duration.ofMillis(System.currentTimeMillis() - startedMs);
+        if (isReadAtEnd || !timeline.isEventTime()) {
+            return new LiveOutcome.Way(links.bytesUp(), links.bytesDown(), null, took);
+        }
         List<Complete> complete = results.read();
-        Ages ages =
-                timeline.isEventTime()
-                        ? Ages.of(complete, timeline.firstMs(), timeline.spanMs(), play::timeOf)
-                        : null;
+        Ages ages = Ages.of(complete, timeline.firstMs(), timeline.spanMs(), play::timeOf);
         return new LiveOutcome.Way(links.bytesUp(), links.bytesDown(), ages, took);
     }
 }

@@ -3,7 +3,6 @@ package io.afterbay.edge.plan;
 import io.afterbay.command.flink.sql.Script;
 import io.afterbay.command.flink.sql.ScriptException;
 import io.afterbay.command.flink.sql.Statement;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.flink.table.api.EnvironmentSettings;
@@ -76,10 +75,8 @@ public final class PlanMaker {
                 .set(
                         TableConfigOptions.PLAN_COMPILE_CATALOG_OBJECTS,
                         TableConfigOptions.CatalogPlanCompilation.ALL);
-        for (Path jar : planning.jars()) {
-            var unused =
-                    tables.executeInternal(
-                            new AddJarOperation(jar.toAbsolutePath().toUri().toString()));
+        for (String jar : planning.jars()) {
+            var unused = tables.executeInternal(new AddJarOperation(jar));
         }
     }
 

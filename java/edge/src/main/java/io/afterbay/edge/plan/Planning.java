@@ -1,16 +1,16 @@
 package io.afterbay.edge.plan;
 
-import java.nio.file.Path;
 import java.util.List;
 
 /**
  * How a script is planned.
  *
- * @param jars with connectors, formats and functions that Flink does not bring along
+ * @param jars with connectors, formats and functions that Flink does not bring along: paths or
+ *     URIs, as ADD JAR takes them
  * @param filesForKafka whether files of lines of JSON stand for tables of Kafka, since sites' files
  *     are played in their place
  */
-public record Planning(List<Path> jars, boolean filesForKafka) {
+public record Planning(List<String> jars, boolean filesForKafka) {
     /** With what Flink brings along. */
     public static final Planning AS_WRITTEN = new Planning(List.of(), false);
 

@@ -12,6 +12,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Stream;
 
 /**
@@ -92,6 +93,18 @@ public final class EdgeProgram {
      */
     public PlanCut cut(PlanJson plan, List<String> local, Path directory)
             throws CommandFailure, IOException, InterruptedException {
+        return cut(plan, local, Map.of(), directory);
+    }
+
+    /**
+     * Cuts a plan.
+     *
+     * @param local columns of which no value is at two sites, each COLUMN or TABLE.COLUMN
+     * @param table options of the table between the halves; none if the upper half gets them later
+     * @param directory for the plan and its halves, as files
+     */
+    public PlanCut cut(PlanJson plan, List<String> local, Map<String, String> table, Path directory)
+            throws CommandFailure, IOException, InterruptedException {
         Path whole = Files.writeString(directory.resolve("plan.json"), plan.toString());
         Path lower = directory.resolve("lower.json");
         Path upper = directory.resolve("upper.json");
@@ -100,6 +113,9 @@ public final class EdgeProgram {
                 new ArrayList<>(List.of("cut", "--plan", whole.toString(), "--json"));
         arguments.addAll(List.of("--lower", lower.toString(), "--upper", upper.toString()));
         arguments.addAll(PlanCut.localArguments(local));
+        table.forEach(
+                (option, value) ->
+                        arguments.addAll(List.of("--table-option", option + "=" + value)));
         run(report, arguments);
         JsonNode told = JSON.readTree(report.toFile());
         return new PlanCut(told, lower, PlanJson.parse(Files.readString(upper)), local);

@@ -35,8 +35,18 @@ public final class EmbeddedFlink {
     /** Runs a plan; returns when its job has ended. */
     public static void run(PlanJson plan, Session session)
             throws CommandFailure, InterruptedException {
+        run(plan, session, new Configuration());
+    }
+
+    /**
+     * Runs a plan; returns when its job has ended.
+     *
+     * @param place says that it is not this process
+     */
+    static void run(PlanJson plan, Session session, Configuration place)
+            throws CommandFailure, InterruptedException {
         try {
-            environment(session)
+            environment(session, place)
                     .loadPlan(PlanReference.fromJsonString(plan.toString()))
                     .execute()
                     .await();
@@ -47,8 +57,8 @@ public final class EmbeddedFlink {
         }
     }
 
-    private static TableEnvironment environment(Session session) {
-        Configuration settings = new Configuration();
+    private static TableEnvironment environment(Session session, Configuration place) {
+        Configuration settings = new Configuration(place);
         settings.set(ExecutionOptions.RUNTIME_MODE, RuntimeExecutionMode.STREAMING);
         settings.set(CoreOptions.DEFAULT_PARALLELISM, 1);
         settings.set(PipelineOptions.AUTO_WATERMARK_INTERVAL, Duration.ZERO);

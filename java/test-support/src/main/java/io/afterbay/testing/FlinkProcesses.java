@@ -1,7 +1,5 @@
-package io.afterbay.cli;
+package io.afterbay.testing;
 
-import io.afterbay.testing.OwnHost;
-import io.afterbay.testing.OwnJvm;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -9,26 +7,37 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 
-/**
- * A standalone cluster of Flink on this machine, each member a process, all with our class path.
- */
-final class FlinkProcesses implements AutoCloseable {
+/** A standalone cluster of Flink on this machine, each member a process. */
+public final class FlinkProcesses implements AutoCloseable {
     private static final int SLOTS = 2;
 
     private final Path directory;
+    private final String classPath;
     private final String host = OwnHost.address();
     private final int restPort = OwnHost.freePort();
     private final Map<String, Process> members = new TreeMap<>();
     private int logs;
 
     /**
+     * With our class path.
+     *
      * @param directory of its files
      */
-    FlinkProcesses(Path directory) throws IOException {
+    public FlinkProcesses(Path directory) throws IOException {
+        this(directory, System.getProperty("java.class.path"));
+    }
+
+    /**
+     * @param directory of its files
+     * @param classPath of all members
+     */
+    public FlinkProcesses(Path directory, String classPath) throws IOException {
         this.directory = directory;
+        this.classPath = classPath;
         Files.createDirectories(directory.resolve("conf"));
         Files.writeString(
                 directory.resolve("conf/config.yaml"),
@@ -39,7 +48,7 @@ final class FlinkProcesses implements AutoCloseable {
     }
 
     /** Starts the JobManager, or starts it again. */
-    void startJobManager() throws IOException {
+    public void startJobManager() throws IOException {
         start(
                 "jobmanager",
                 "org.apache.flink.runtime.entrypoint.StandaloneSessionClusterEntrypoint");
@@ -86,12 +95,13 @@ final class FlinkProcesses implements AutoCloseable {
         return settings;
     }
 
-    String address() {
+    /** HOST:PORT of its REST interface. */
+    public String address() {
         return host + ":" + restPort;
     }
 
     /** Starts a TaskManager, or starts it again. */
-    void startTaskManager(String id) throws IOException {
+    public void startTaskManager(String id) throws IOException {
         start(
                 id,
                 "org.apache.flink.runtime.taskexecutor.TaskManagerRunner",
@@ -101,12 +111,14 @@ final class FlinkProcesses implements AutoCloseable {
     private void start(String name, String main, String... settings) throws IOException {
         List<String> command =
                 OwnJvm.command(
+                        classPath,
                         main,
-                        "-Xmx400m",
-                        "-Dafterbay.log.frames=full",
-                        "--add-opens=java.base/java.util=ALL-UNNAMED",
-                        "--add-opens=java.base/java.lang=ALL-UNNAMED",
-                        "--add-opens=java.base/java.util.concurrent=ALL-UNNAMED");
+                        List.of(
+                                "-Xmx400m",
+                                "-Dafterbay.log.frames=full",
+                                "--add-opens=java.base/java.util=ALL-UNNAMED",
+                                "--add-opens=java.base/java.lang=ALL-UNNAMED",
+                                "--add-opens=java.base/java.util.concurrent=ALL-UNNAMED"));
         command.addAll(List.of("--configDir", directory.resolve("conf").toString()));
         command.addAll(List.of(settings));
         Files.createDirectories(directory.resolve("tmp"));
@@ -119,12 +131,12 @@ final class FlinkProcesses implements AutoCloseable {
     }
 
     /** kill -9. */
-    void kill(String id) throws InterruptedException {
-        members.get(id).destroyForcibly().waitFor();
+    public void kill(String id) throws InterruptedException {
+        Objects.requireNonNull(members.get(id), id).destroyForcibly().waitFor();
     }
 
     /** The last lines of all logs, for a failed test. */
-    String tails() {
+    public String tails() {
         List<String> tails = new ArrayList<>();
         try (var files = Files.list(directory)) {
             for (Path file : files.filter(one -> one.toString().endsWith(".log")).toList()) {
