@@ -4,6 +4,8 @@
 #![cfg(target_os = "linux")]
 
 mod beside;
+mod calls;
+mod channels;
 mod compare;
 mod ends;
 mod epolls;
