@@ -17,7 +17,7 @@ Usage: ./afterbay test [--long [--resume]] [--module MODULE [--repeat N]] [--cha
 Checks the launcher and the format of the sources, compiles them with Error Prone and NullAway
 (java/) and Clippy (rust/), runs the tests, prints a summary, and exits 0 if everything passed.
 
-The normal form takes 40 to 60 minutes on two cores (the aim is 20 minutes), and 5 minutes more
+The normal form takes 30 to 60 minutes on two cores (the aim is 20 minutes), and 5 minutes more
 the first time, for downloads. It has every unit test, the engines' contract suites, models with few
 tries, each verb, each kind of kill and each negative control once, and one of the experiments
 (bench).

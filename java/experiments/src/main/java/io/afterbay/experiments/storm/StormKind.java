@@ -93,7 +93,9 @@ record StormKind(List<List<StormPlan>> rounds) implements TrialKind<StormPlan, S
         }
         StormVariant variant = StormVariant.named(run.setting().variant());
         double moved = orZero(run.shares().movedPercent());
-        if (variant == StormVariant.SHARED && moved < MOVED_PERCENT_MIN) {
+        if (variant == StormVariant.SHARED
+                && moved < MOVED_PERCENT_MIN
+                && haveTasksThatShare(run.setting())) {
             problems.add(
                     "the queue is shared, and other tasks did %.1f %% of the tuples: is it off?"
                             .formatted(moved));
@@ -105,6 +107,11 @@ record StormKind(List<List<StormPlan>> rounds) implements TrialKind<StormPlan, S
             ofSlowTask(variant, run).ifPresent(problems::add);
         }
         return problems;
+    }
+
+    /** Whether a worker has two tasks of a bolt; else there is nobody to share with. */
+    private static boolean haveTasksThatShare(StormTrial.Setting setting) {
+        return setting.tasks() > StormCell.named(setting.cell()).shape().workers();
     }
 
     private static Optional<String> ofSentTwice(StormVariant variant, StormTrial run) {

@@ -27,6 +27,7 @@ class StormKindTest {
         "algorithm-2,slow,15,0",
         "shared,slow,13,70",
         "shared,queue,20,60",
+        "shared,pageload-low,20,0",
         "balanced,slow,5,0",
         "balanced,queue,20,0",
         "replay,replication,20,0",
