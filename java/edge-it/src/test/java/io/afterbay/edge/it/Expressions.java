@@ -13,7 +13,12 @@ final class Expressions {
     /** Of any type. */
     static Arbitrary<String> any() {
         return Arbitraries.oneOf(
-                integer(DEPTH_MAX), real(DEPTH_MAX), text(DEPTH_MAX), truth(DEPTH_MAX), price(2));
+                integer(DEPTH_MAX),
+                real(DEPTH_MAX),
+                text(DEPTH_MAX),
+                truth(DEPTH_MAX),
+                price(2),
+                time(2));
     }
 
     /** INT or BIGINT. Nothing divides by what may be zero, which ends a job. */
@@ -37,6 +42,10 @@ final class Expressions {
                 Arbitraries.lazy(() -> text(depth - 1)).map(t -> "CHAR_LENGTH(" + t + ")"),
                 Arbitraries.lazy(() -> text(depth - 1)).map(t -> "TRY_CAST(" + t + " AS INT)"),
                 Arbitraries.lazy(() -> real(depth - 1)).map(r -> "CAST(" + r + " AS BIGINT)"),
+                Combinators.combine(
+                                Arbitraries.of("YEAR", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND"),
+                                Arbitraries.lazy(() -> time(depth - 1)))
+                        .as((unit, t) -> "EXTRACT(" + unit + " FROM " + t + ")"),
                 choice(part, depth),
                 coalesce(part));
     }
@@ -92,11 +101,37 @@ final class Expressions {
                 part.map(t -> "UPPER(" + t + ")"),
                 part.map(t -> "LOWER(" + t + ")"),
                 part.map(t -> "TRIM(" + t + ")"),
+                part.map(t -> "LTRIM(" + t + ")"),
+                part.map(t -> "RTRIM(" + t + ")"),
+                Combinators.combine(part, Arbitraries.of("a", "b_", "日"))
+                        .as((t, of) -> "REPLACE(" + t + ", '" + of + "', 'aa')"),
+                Combinators.combine(part, part).as((a, b) -> "CONCAT(" + a + ", " + b + ")"),
                 Combinators.combine(part, Arbitraries.integers().between(1, 4))
                         .as((t, from) -> "SUBSTRING(" + t + ", " + from + ", 2)"),
                 binary(part, Arbitraries.of("||")),
                 Arbitraries.of("n", "big", "room").map(i -> "CAST(" + i + " AS STRING)"),
                 choice(part, depth),
+                coalesce(part));
+    }
+
+    /** TIMESTAMP(3), of any year that Flink's calendar has. */
+    static Arbitrary<String> time(int depth) {
+        Arbitrary<String> leaf =
+                Arbitraries.of(
+                        "ts",
+                        "moment",
+                        "TIMESTAMP '1969-12-31 23:59:59.999'",
+                        "TIMESTAMP '2026-01-01 00:01:00.000'");
+        if (depth == 0) {
+            return leaf;
+        }
+        Arbitrary<String> part = Arbitraries.lazy(() -> time(depth - 1));
+        return Arbitraries.oneOf(
+                leaf,
+                Combinators.combine(part, Arbitraries.of("SECOND", "MINUTE", "HOUR", "DAY"))
+                        .as((t, unit) -> "FLOOR(" + t + " TO " + unit + ")"),
+                Combinators.combine(truth(0), part, part)
+                        .as((c, a, b) -> "CASE WHEN " + c + " THEN " + a + " ELSE " + b + " END"),
                 coalesce(part));
     }
 
@@ -114,6 +149,7 @@ final class Expressions {
                 binary(Arbitraries.lazy(() -> real(depth - 1)), comparison),
                 binary(Arbitraries.lazy(() -> text(depth - 1)), comparison),
                 binary(Arbitraries.lazy(() -> price(0)), comparison),
+                binary(Arbitraries.lazy(() -> time(depth - 1)), comparison),
                 binary(part, Arbitraries.of("AND", "OR")),
                 part.map(t -> "(NOT " + t + ")"),
                 Combinators.combine(

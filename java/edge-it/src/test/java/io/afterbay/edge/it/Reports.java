@@ -37,6 +37,7 @@ record Reports(List<Report> rows) {
               price DECIMAL(10, 2),
               huge DECIMAL(38, 0),
               ok BOOLEAN,
+              moment TIMESTAMP(3),
               ts TIMESTAMP(3),
               WATERMARK FOR ts AS ts - INTERVAL '2' SECOND
             ) WITH ('connector' = 'filesystem', 'format' = 'json', 'path' = 'file:///reports');
@@ -101,12 +102,28 @@ record Reports(List<Report> rows) {
             if (random.nextInt(4) == 0) {
                 line.put("n", random.nextBoolean() ? Integer.MIN_VALUE : Integer.MAX_VALUE);
             }
+            if (isPresent(random)) {
+                line.put("moment", TIME.format(Instant.ofEpochMilli(moment(random))));
+            }
             if (random.nextInt(4) == 0) {
                 line.put("big", random.nextBoolean() ? Long.MIN_VALUE : Long.MAX_VALUE);
             }
             rows.add(new Report(0, line.toString()));
         }
         return new Reports(rows);
+    }
+
+    /** Often around 1970, where a division rounds to the other side, or the end of a February. */
+    private static long moment(Random random) {
+        return switch (random.nextInt(3)) {
+            case 0 -> random.nextLong(-200_000_000, 200_000_000);
+            case 1 -> {
+                int year = 1_600 + 100 * random.nextInt(80) + 4 * random.nextInt(2);
+                yield Instant.parse("%04d-03-01T00:00:00Z".formatted(year)).toEpochMilli()
+                        - random.nextInt(2 * 86_400_000);
+            }
+            default -> random.nextLong(-12_000_000_000_000L, 250_000_000_000_000L);
+        };
     }
 
     private static ObjectNode line(Random random, long time) {
