@@ -44,6 +44,14 @@ pub fn before_close(fd: i32) -> Option<Ref> {
     Some(first)
 }
 
+/// As [`before_close`], where another file comes over the descriptor.
+pub fn before_replace(fd: i32) -> Option<Ref> {
+    if let Some(at) = slot::get(fd) {
+        at.is_replaced().store(true, SeqCst);
+    }
+    before_close(fd)
+}
+
 /// The system has given out a descriptor. If it was a connection's, something has closed that past our functions, and it is no
 /// longer.
 pub fn after_open(fd: i32) {

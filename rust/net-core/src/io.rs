@@ -197,16 +197,24 @@ impl Wait {
                 if room.is_some_and(Room::is_by_bell) && fds[0].revents & ends != 0 {
                     conn.hung_up.store(true, SeqCst);
                 }
-                if at.is_at(fd) { Ok(()) } else { Err(Errno::BADF) }
+                still_at(at, fd)
             }
-            Err(Errno::INTR) if timeout.is_none() && sys::signals_restart() => {
-                if at.is_at(fd) {
-                    Ok(())
-                } else {
-                    Err(Errno::BADF)
-                }
-            }
+            Err(Errno::INTR) if timeout.is_none() && sys::signals_restart() => still_at(at, fd),
             Err(error) => Err(error),
         }
+    }
+}
+
+/// Whether the descriptor is the connection's after a wait.
+///
+/// Where `dup2` has brought another file there, the call is interrupted, and not wrong: TCP's call would go on to wait for the file
+/// that was there before, until a signal interrupts it, and then the program calls again, and meets the new one.
+fn still_at(at: &Ref, fd: i32) -> Result<()> {
+    if at.is_at(fd) {
+        Ok(())
+    } else if at.is_replaced().load(SeqCst) {
+        Err(Errno::INTR)
+    } else {
+        Err(Errno::BADF)
     }
 }

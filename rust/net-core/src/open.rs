@@ -35,7 +35,7 @@ pub fn before_connect(config: &Config, fd: BorrowedFd<'_>) {
 fn begin(config: &Config, fd: BorrowedFd<'_>, is_connector: bool) {
     let number = fd.as_raw_fd();
     if crate::uses_io_uring() {
-        return slot::note(number, Reason::IoUring);
+        return stay(number, agent::reach(config).err().unwrap_or(Reason::IoUring));
     }
     let begun = agent::reach(config)
         .and_then(|()| slot::open(number, is_connector, config.after).ok_or(Reason::Connections));

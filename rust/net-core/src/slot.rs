@@ -76,6 +76,8 @@ struct Slot {
     waits_for_ring: AtomicBool,
     /// All descriptors of this program are closed; what is left has to be sent by the library's own.
     lingers: AtomicBool,
+    /// Another file has come over a descriptor.
+    is_replaced: AtomicBool,
     /// `local` is there.
     is_equipped: AtomicBool,
     local: UnsafeCell<MaybeUninit<Local>>,
@@ -98,6 +100,7 @@ impl Slot {
             blind: AtomicU32::new(0),
             waits_for_ring: AtomicBool::new(false),
             lingers: AtomicBool::new(false),
+            is_replaced: AtomicBool::new(false),
             is_equipped: AtomicBool::new(false),
             local: UnsafeCell::new(MaybeUninit::uninit()),
         }
@@ -184,6 +187,11 @@ impl Ref {
     /// What the service's epoll is to tell of TCP, of this process alone: each one has its own epoll.
     pub(crate) fn hears_of_room(&self) -> &AtomicBool {
         &SLOTS[self.slot as usize].hears_of_room
+    }
+
+    /// Whether another file has come over one of its descriptors.
+    pub(crate) fn is_replaced(&self) -> &AtomicBool {
+        &SLOTS[self.slot as usize].is_replaced
     }
 
     /// Whether the one descriptor of this process is the library's, and is to be closed when all is sent. Another process may have one
@@ -385,6 +393,7 @@ pub(crate) fn open(fd: i32, is_connector: bool, after: u32) -> Option<Ref> {
     this.hears_of_room.store(false, Relaxed);
     this.blind.store(0, Relaxed);
     this.lingers.store(false, Relaxed);
+    this.is_replaced.store(false, Relaxed);
     this.waits_for_ring.store(false, Relaxed);
     this.is_filled.store(true, Release);
     // From here on it can be held.

@@ -50,7 +50,7 @@ fn replace(from: c_int, to: c_int, real: impl FnOnce() -> c_int) -> c_int {
     if STANDARD.contains(&to) && is_ours(from) {
         files::hand_on(from, Why::OtherCalls);
     }
-    let held = files::before_close(to);
+    let held = files::before_replace(to);
     let copied = copied(from, real());
     drop(held);
     copied

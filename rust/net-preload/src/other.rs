@@ -129,7 +129,8 @@ unsafe extern "C" fn syscall(
     f: c_long,
 ) -> c_long {
     match number {
-        libc::SYS_io_uring_setup => begin_io_uring(),
+        // Without entries it makes no ring, and only asks: as the library does, by this function.
+        libc::SYS_io_uring_setup if a != 0 => begin_io_uring(),
         // SAFETY: as the program calls it.
         libc::SYS_close => return unsafe { close(a as c_int) }.into(),
         libc::SYS_close_range => {

@@ -185,6 +185,7 @@ public final class Channels {
                 },
                 writes.asks()::close,
                 null);
+        writes.serves().close();
     }
 
     private static void socketCloses() throws Exception {

@@ -118,7 +118,7 @@ final class Expressions {
     static Arbitrary<String> time(int depth) {
         Arbitrary<String> leaf =
                 Arbitraries.of(
-                        "ts",
+                        "CAST(ts AS TIMESTAMP(3))",
                         "moment",
                         "TIMESTAMP '1969-12-31 23:59:59.999'",
                         "TIMESTAMP '2026-01-01 00:01:00.000'");
