@@ -56,8 +56,8 @@ class ErlangCTest {
     }
 
     /**
-     * Tuples that go to two tasks by chance have a 99th percentile of which one queue for both saves
-     * less than half, at any load. So it cannot halve that of a grouping that does no worse.
+     * Tuples that go to two tasks by chance have a 99th percentile of which one queue for both
+     * saves less than half, at any load. So it cannot halve that of a grouping that does no worse.
      */
     @Test
     void oneQueueForTwoTasksSavesLessThanHalfOfTheTailOfChance() {
